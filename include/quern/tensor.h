@@ -344,7 +344,9 @@ QN_API qn_tensor *qn_atan2(qn_operand a, qn_operand b);
 QN_API qn_tensor *qn_hypot(qn_operand a, qn_operand b);
 QN_API qn_tensor *qn_copy_sign(qn_operand a, qn_operand b);
 QN_API qn_tensor *qn_log_add_exp(qn_operand a, qn_operand b); /* log(exp(a) + exp(b)) */
-QN_API qn_tensor *qn_equal(qn_operand a, qn_operand b);       /* QN_BOOL, as the next five */
+QN_API qn_tensor *qn_next_after(qn_operand a,
+                                qn_operand b);          /* the next number from a towards b; QN_F32, QN_F64 */
+QN_API qn_tensor *qn_equal(qn_operand a, qn_operand b); /* QN_BOOL, as the next five */
 QN_API qn_tensor *qn_not_equal(qn_operand a, qn_operand b);
 QN_API qn_tensor *qn_less(qn_operand a, qn_operand b);
 QN_API qn_tensor *qn_less_equal(qn_operand a, qn_operand b);
@@ -380,6 +382,7 @@ QN_API qn_tensor *qn_multiply_add(qn_operand a, qn_operand b, qn_operand c); /* 
 #define qn_hypot(a, b)            qn_hypot(QN__OPERANDS2(a, b))
 #define qn_copy_sign(a, b)        qn_copy_sign(QN__OPERANDS2(a, b))
 #define qn_log_add_exp(a, b)      qn_log_add_exp(QN__OPERANDS2(a, b))
+#define qn_next_after(a, b)       qn_next_after(QN__OPERANDS2(a, b))
 #define qn_equal(a, b)            qn_equal(QN__OPERANDS2(a, b))
 #define qn_not_equal(a, b)        qn_not_equal(QN__OPERANDS2(a, b))
 #define qn_less(a, b)             qn_less(QN__OPERANDS2(a, b))
@@ -419,6 +422,9 @@ QN_API qn_tensor *qn_argmin(qn_tensor *x, int32_t axis, bool keep);
 QN_API qn_tensor *qn_variance(qn_tensor *x, qn_axes axes, double correction, bool keep);
 QN_API qn_tensor *qn_deviation(qn_tensor *x, qn_axes axes, double correction, bool keep);
 QN_API qn_tensor *qn_norm(qn_tensor *x, qn_axes axes, bool keep); /* the root of the sum of the squares */
+/* (sum of |x|^order)^(1 / order): with an order of 0 how many are not 0, of infinity the largest, of -infinity the least. */
+QN_API qn_tensor *qn_vector_norm(qn_tensor *x, double order, qn_axes axes, bool keep);
+QN_API qn_tensor *qn_count_nonzero(qn_tensor *x, qn_axes axes, bool keep); /* QN_I64 */
 QN_API qn_tensor *qn_log_sum_exp(qn_tensor *x, qn_axes axes, bool keep);
 QN_API qn_tensor *qn_softmax(qn_tensor *x, int32_t axis);
 QN_API qn_tensor *qn_log_softmax(qn_tensor *x, int32_t axis);
@@ -432,6 +438,10 @@ QN_API qn_tensor *qn_zeros_like(qn_tensor *x);
 QN_API qn_tensor *qn_ones_like(qn_tensor *x);
 /* parts[i] is the next sizes[i] elements along an axis, whose size they have to add up to. After an error all parts carry it. */
 QN_API qn_status qn_split(qn_tensor *x, const uint64_t *sizes, size_t count, int32_t axis, qn_tensor **parts);
+/* The slices at each place along an axis, which has `count`, without it. */
+QN_API qn_status qn_unstack(qn_tensor *x, int32_t axis, qn_tensor **parts, size_t count);
+/* Each element's difference from the one before along an axis, so many times; of QN_BOOL: whether they differ. */
+QN_API qn_tensor *qn_difference(qn_tensor *x, uint32_t times, int32_t axis);
 /* Each element `shift` places further along an axis; those that would be behind the end begin it. */
 QN_API qn_tensor *qn_roll(qn_tensor *x, int64_t shift, int32_t axis);
 QN_API qn_tensor *qn_move_axis(qn_tensor *x, int32_t axis, int32_t to); /* the others keep their order */
@@ -482,10 +492,19 @@ QN_API qn_tensor *qn_masked_select(qn_tensor *x, qn_tensor *mask);
 /* The different elements in order, as one dimension. NaNs are different where their bits are. Without gradients. */
 QN_API qn_tensor *qn_unique(qn_tensor *x);
 
+/* Likewise, and where the pointers say, unless they are NULL: the first place of each in x as it is flattened, for each element of x its place among
+   the different ones, and how often each is there, all QN_I64. NaNs are one. */
+QN_API qn_tensor *qn_unique_all(qn_tensor *x, qn_tensor **places, qn_tensor **inverse, qn_tensor **counts);
+
 /* How many elements each of `bins` equal parts of the range from low to high has, QN_I64; `high` is in the last one, what is outside, and a NaN, in
    none. Bins are found in f32. And how often each of the integers 0, ..., bins - 1 is there. Without waiting, and without gradients. */
 QN_API qn_tensor *qn_histogram(qn_tensor *x, uint64_t bins, double low, double high);
 QN_API qn_tensor *qn_bincount(qn_tensor *x, uint64_t bins);
+
+/* For each value how many elements of `sorted`, one dimension in ascending order, are less; with `right`, less or equal. QN_I64. A NaN is above all. And
+   whether each element of x is one of the set's. Neither waits, nor has gradients. */
+QN_API qn_tensor *qn_search_sorted(qn_tensor *sorted, qn_tensor *values, bool right);
+QN_API qn_tensor *qn_is_in(qn_tensor *x, qn_tensor *set);
 
 /* ---- order ---- */
 
@@ -519,6 +538,11 @@ QN_API qn_tensor *qn_einsum(const char *text, qn_tensor *const *operands, size_t
 /* Summed over axes_a[i] of a and axes_b[i] of b, each pair of one size; what is left of a, then of b. Of no axes: all products. */
 QN_API qn_tensor *qn_tensordot(qn_tensor *a, qn_tensor *b, qn_axes axes_a, qn_axes axes_b);
 QN_API qn_tensor *qn_outer(qn_tensor *a, qn_tensor *b); /* each element of a with each of b: a matrix */
+QN_API qn_tensor *qn_vector_dot(qn_tensor *a, qn_tensor *b,
+                                int32_t axis); /* the sum of the products along an axis, broadcast */
+QN_API qn_tensor *qn_cross(qn_tensor *a, qn_tensor *b,
+                           int32_t axis); /* of vectors of three elements along an axis */
+QN_API qn_tensor *qn_matrix_power(qn_tensor *x, int64_t power); /* negative: of the inverse */
 QN_API qn_tensor *qn_kron(qn_tensor *a, qn_tensor *b); /* each element of a times the whole b, in its place */
 
 /* softmax(scale q k' + mask) v, for each head of each batch, as qn_kernels_attention, which does it where heads have at most 256 elements: q of [batches, heads,
@@ -557,6 +581,21 @@ QN_API qn_tensor *qn_qr(qn_tensor *x, bool complete, qn_tensor **r);
 QN_API qn_tensor *qn_eigen(qn_tensor *x, qn_tensor **vectors);
 /* The singular values, the largest first, of x = u diag(values) v^T; u and v have as many columns. Gradients: as there. */
 QN_API qn_tensor *qn_svd(qn_tensor *x, qn_tensor **u, qn_tensor **v);
+/* Singular values that are not more than the tolerance times the largest are taken as 0; a tolerance of 0: the larger of the sizes times the
+   distance of numbers near 1. The rank is QN_I64. */
+QN_API qn_tensor *qn_matrix_rank(qn_tensor *x, double tolerance);
+QN_API qn_tensor *qn_pseudo_inverse(qn_tensor *x, double tolerance);
+typedef enum qn_matrix_norm_kind {
+    QN_NORM_FROBENIUS,      /* the root of the sum of squares */
+    QN_NORM_NUCLEAR,        /* the sum of singular values */
+    QN_NORM_SPECTRAL,       /* the largest of them */
+    QN_NORM_LEAST_SPECTRAL, /* the least */
+    QN_NORM_COLUMNS,
+    QN_NORM_LEAST_COLUMN, /* the largest and the least sum of sizes in a column */
+    QN_NORM_ROWS,
+    QN_NORM_LEAST_ROW /* in a row */
+} qn_matrix_norm_kind;
+QN_API qn_tensor *qn_matrix_norm(qn_tensor *x, qn_matrix_norm_kind kind);
 
 /* ---- views ---- */
 

@@ -113,6 +113,32 @@ static qn_tensor *band(const char *function, qn_tensor *x, bool lower, int64_t o
 qn_tensor *qn_tril(qn_tensor *x, int64_t offset) { return band("qn_tril", x, true, offset); }
 qn_tensor *qn_triu(qn_tensor *x, int64_t offset) { return band("qn_triu", x, false, offset); }
 
+qn_status qn_unstack(qn_tensor *x, int32_t axis, qn_tensor **parts, size_t count) {
+    qn_tensors *tensors = NULL;
+    uint32_t d = 0;
+    qn_tensor *wrong = check_axis("qn_unstack", x, axis, &tensors, &d);
+    if (!wrong && (!parts || count != x->node->sizes[d]))
+        wrong = qn__failed(tensors, "qn_unstack", QN_ERROR_ARGUMENT, "%llu parts of axis %u of %s",
+                           (unsigned long long)(parts ? count : 0), (unsigned)d, qn__describe(x->node).text);
+    for (size_t i = 0; parts && i < count; i++)
+        parts[i] = wrong ? wrong
+                         : qn_squeeze(qn_slice(x, (int32_t)d, (int64_t)i, (int64_t)i + 1, 1),
+                                      (qn_axes){1, {(int32_t)d}});
+    return wrong ? qn_tensor_status(wrong) : QN_OK;
+}
+
+qn_tensor *qn_difference(qn_tensor *x, uint32_t times, int32_t axis) {
+    qn_tensors *tensors;
+    uint32_t d;
+    qn_tensor *wrong = check_axis("qn_difference", x, axis, &tensors, &d);
+    const bool is_truth = !wrong && x->node->type == QN_BOOL;
+    for (uint32_t i = 0; !wrong && i < times && x->node && x->node->sizes[d]; i++) {
+        qn_tensor *next = qn_slice(x, (int32_t)d, 1, QN_END, 1), *before = qn_slice(x, (int32_t)d, 0, -1, 1);
+        x = is_truth ? qn_not_equal(next, before) : qn_subtract(next, before);
+    }
+    return wrong ? wrong : x;
+}
+
 /* ---- repeated ---- */
 
 /* A dimension of `times` before dimension `at`, along which all is the same. */

@@ -95,6 +95,16 @@ THREE(clip, CLIP)
 THREE(lerp, LERP)
 THREE(multiply_add, MULTIPLY_ADD)
 
+/* Narrow floats are computed in f32, whose next number is not theirs. */
+qn_tensor *(qn_next_after)(qn_operand a, qn_operand b) {
+    qn_tensor *y = qn__apply(QN__OP_NEXT_AFTER, "qn_next_after", (qn_operand[]){a, b}, 2);
+    const qn_element type = y->status ? QN_F32 : (qn_element)y->node->type;
+    return qn__value_type(type) == type
+               ? y
+               : qn__failed(y->owner, "qn_next_after", QN_ERROR_ARGUMENT, "it is of f32 and f64, not of %s",
+                            qn_element_name(type));
+}
+
 static bool is_two(const qn_operand *x) {
     return (x->kind == QN_OPERAND_FLOAT && x->value.d == 2) ||
            ((x->kind == QN_OPERAND_SIGNED || x->kind == QN_OPERAND_UNSIGNED) && x->value.u == 2);

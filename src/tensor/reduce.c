@@ -151,6 +151,12 @@ qn_tensor *qn_all(qn_tensor *x, qn_axes axes, bool keep) {
     return reduce("qn_all", QN__OP_ALL, x, &axes, keep);
 }
 
+qn_tensor *qn_count_nonzero(qn_tensor *x, qn_axes axes, bool keep) {
+    qn_tensors *tensors;
+    qn_tensor *wrong = qn__refuse("qn_count_nonzero", &x, 1, &tensors);
+    return wrong ? wrong : reduce("qn_count_nonzero", QN__OP_SUM, qn_not_equal(x, 0), &axes, keep);
+}
+
 /* How many elements become one. */
 static double reduced_count(const qn_tensor *x, const qn_tensor *result) {
     double count = 1;

@@ -175,6 +175,7 @@ static const struct {
     TWO(hypot),
     TWO(copy_sign),
     TWO(log_add_exp),
+    TWO(next_after),
     TWO(equal),
     TWO(not_equal),
     TWO(less),
@@ -201,6 +202,7 @@ static const struct {
     REDUCE(any),
     REDUCE(all),
     REDUCE(norm),
+    REDUCE(count_nonzero),
     REDUCE(log_sum_exp),
     ALONG(cumulative_sum),
     ALONG(cumulative_product),
@@ -213,6 +215,7 @@ static const struct {
     ONE(inverse),
     ONE(determinant),
     {.name = "solve", .pair = qn_solve},
+    {.name = "is_in", .pair = qn_is_in},
     {.name = "outer", .pair = qn_outer},
     {.name = "kron", .pair = qn_kron},
     ONE(zeros_like),
@@ -229,6 +232,11 @@ static qn_tensor *part_of_split(runner *r) {
     for (uint32_t i = 6; i < r->num_words; i++) sizes[count++] = (uint64_t)integer(r, i);
     qn_split(tensor(r, 3), sizes, count, (int32_t)integer(r, 4), parts);
     return parts[integer(r, 5)];
+}
+static qn_tensor *part_of_unstack(runner *r) {
+    qn_tensor *parts[WORDS];
+    qn_unstack(tensor(r, 3), (int32_t)integer(r, 4), parts, (size_t)integer(r, 5));
+    return parts[integer(r, 6)];
 }
 static qn_tensor *grid(runner *r) {
     qn_tensor *tensors[WORDS], *grids[WORDS];
@@ -247,11 +255,20 @@ static qn_tensor *einsum(runner *r) {
 /* Factors: result `integer(4)` of a matrix, the first being 0. */
 static qn_tensor *apply_factors(runner *r) {
     qn_tensor *results[3] = {NULL};
+    if (is(r, "matrix_power")) return qn_matrix_power(tensor(r, 3), integer(r, 4));
+    if (is(r, "matrix_rank")) return qn_matrix_rank(tensor(r, 3), strtod(word(r, 4), NULL));
+    if (is(r, "matrix_norm")) return qn_matrix_norm(tensor(r, 3), (qn_matrix_norm_kind)integer(r, 4));
+    if (is(r, "pseudo_inverse")) return qn_pseudo_inverse(tensor(r, 3), strtod(word(r, 4), NULL));
+    if (is(r, "search_sorted")) return qn_search_sorted(tensor(r, 3), tensor(r, 4), truth(r, 5));
     if (is(r, "solve_triangular"))
         return qn_solve_triangular(tensor(r, 3), tensor(r, 4), truth(r, 5), truth(r, 6));
     if (is(r, "log_determinant"))
         results[0] = qn_log_determinant(tensor(r, 3), &results[1]);
-    else if (is(r, "qr"))
+    else if (is(r, "unique_all")) {
+        qn_tensor *all[4];
+        all[0] = qn_unique_all(tensor(r, 3), &all[1], &all[2], &all[3]);
+        return all[integer(r, 4)];
+    } else if (is(r, "qr"))
         results[0] = qn_qr(tensor(r, 3), truth(r, 5), &results[1]);
     else if (is(r, "eigen"))
         results[0] = qn_eigen(tensor(r, 3), &results[1]);
@@ -276,6 +293,13 @@ static qn_tensor *apply_arrangement(runner *r) {
     if (is(r, "split")) return part_of_split(r);
     if (is(r, "meshgrid")) return grid(r);
     if (is(r, "einsum")) return einsum(r);
+    if (is(r, "unstack")) return part_of_unstack(r);
+    if (is(r, "difference"))
+        return qn_difference(tensor(r, 3), (uint32_t)integer(r, 4), (int32_t)integer(r, 5));
+    if (is(r, "vector_dot")) return qn_vector_dot(tensor(r, 3), tensor(r, 4), (int32_t)integer(r, 5));
+    if (is(r, "cross")) return qn_cross(tensor(r, 3), tensor(r, 4), (int32_t)integer(r, 5));
+    if (is(r, "vector_norm"))
+        return qn_vector_norm(tensor(r, 3), strtod(word(r, 4), NULL), axes(r, 5), truth(r, 6));
     if (is(r, "bincount")) return qn_bincount(tensor(r, 3), (uint64_t)integer(r, 4));
     if (is(r, "histogram"))
         return qn_histogram(tensor(r, 3), (uint64_t)integer(r, 4), strtod(word(r, 5), NULL),

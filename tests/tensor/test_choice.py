@@ -140,6 +140,47 @@ def test_selection(batch, random):
     p.read(p.new("nonzero", p.new("full", "f32", "scalar", "#1")), "has no dimensions")
 
 
+def test_sets(batch, random):
+    for i, (type_name, shape) in enumerate([("f32", (40,)), ("i32", (4, 9)), ("u8", (300,)), ("f16", (3, 0)), ("bool", (7,)), ("i64", (1,)), ("f64", (900,))]):
+        if type_name not in TESTED:
+            continue
+        x = make(random, type_name, shape, -9, 9)
+        if x.dtype.kind == "f":
+            x = np.asarray(np.rint(x) / 2).astype(x.dtype)
+        p = batch.program(f"sets {type_name} {shape}")
+        v, (values, places, inverse, counts) = p.data(x), np.unique(x, return_index=True, return_inverse=True, return_counts=True)
+        for part, wanted in enumerate([values, places, inverse.reshape(shape), counts]):
+            p.read(p.new("unique_all", v, part), wanted if part == 0 else wanted.astype(np.int64))
+        few = np.sort(make(random, type_name, (i * 3,), -9, 9))
+        w = p.data(few)
+        p.read(p.new("is_in", v, w), np.isin(x, few))
+        for side in (0, 1):
+            p.read(p.new("search_sorted", w, v, side), np.searchsorted(few, x, "right" if side else "left").astype(np.int64))
+    p = batch.program("sets with NaN")
+    x = np.array([np.nan, 2, -0.0, 0, np.nan, 1], np.float32)
+    v = p.data(x)
+    p.read(p.new("unique_all", v, 0), np.array([0, 1, 2, np.nan], np.float32))
+    p.read(p.new("unique_all", v, 2), np.array([3, 2, 0, 0, 3, 1]))
+    p.read(p.new("unique_all", v, 3), np.array([2, 1, 1, 2]))
+    line = np.sort(x)
+    for side in (0, 1):
+        p.read(p.new("search_sorted", p.data(line), v, side), np.searchsorted(line, x, "right" if side else "left").astype(np.int64))
+    p.read(p.new("search_sorted", p.data(np.ones((2, 2), np.float32)), v, 0), "what is searched has one dimension")
+
+
+def test_differences(batch, random):
+    for i, type_name in enumerate(t for t in ("f32", "i16", "bool", "u8") if t in TESTED):
+        x = make(random, type_name, (4, 5, 6), -9, 9)
+        p = batch.program(f"differences {type_name}")
+        v = p.data(x)
+        for times, axis in ((1, -1), (2, 0), (0, 1), (7, 2)):
+            p.read(p.new("difference", v, times, axis), np.diff(x, times, axis), 1e-5, 50)
+        p.read(p.new("unstack", v, 1, 5, 3), x[:, 3])
+        p.read(p.new("count_nonzero", v, "0,2", 0), np.count_nonzero(x, (0, 2)).astype(np.int64))
+    p.read(p.new("unstack", v, 1, 4, 0), "qn_unstack: 4 parts of axis 1 of")
+    p.read(p.new("difference", v, 1, 3), "has no axis 3")
+
+
 def test_cumulative(batch, random):
     for i, type_name in enumerate(TESTED):
         shapes = [((9,), 0), ((4, 9), -1), ((9, 4), 0), ((3, 8, 5), 1), ((2, 3000), 1), ((3, 0), 1)]
@@ -274,7 +315,7 @@ def main():
     if args.count < 100:
         TESTED[:] = ["f32", "i64", "u8"]
     random, batch = np.random.default_rng(args.seed), Batch(args.runner)
-    for part in (test_take, test_along, test_index, test_order, test_selection, test_cumulative, test_counts, test_results_again, test_rearranging, test_named):
+    for part in (test_take, test_along, test_index, test_order, test_selection, test_sets, test_differences, test_cumulative, test_counts, test_results_again, test_rearranging, test_named):
         part(batch, random)
     sys.exit(1 if batch.run() else 0)
 

@@ -80,6 +80,47 @@ def test_factors(batch, random, count):
             p.read(p.new("matmul", p.new("transpose", w, -1, -2), w), one, room)
 
 
+def test_measures(batch, random, count):
+    kinds = [("fro", 0), ("nuc", 1), (2, 2), (-2, 3), (1, 4), (-1, 5), (np.inf, 6), (-np.inf, 7)]
+    for shape in [(3, 5), (2, 4, 3), (4, 4)][:1 if count < 100 else 3]:
+        a = random.uniform(-2, 2, shape).astype(np.float32)
+        wide = a.astype(np.float64)
+        p = batch.program(f"measures {shape}")
+        v = p.data(a)
+        for name, kind in kinds:
+            p.read(p.new("matrix_norm", v, kind), np.asarray(np.linalg.norm(wide, name, (-2, -1))).astype(np.float32), 1e-5, 4)
+        p.read(p.new("pseudo_inverse", v, 0), np.linalg.pinv(wide).astype(np.float32), 5e-5, 4)
+        p.read(p.new("matrix_rank", v, 0), np.asarray(np.linalg.matrix_rank(wide)).astype(np.int64))
+        low = np.concatenate([a, a], -1)
+        p.read(p.new("matrix_rank", p.data(low), 0), np.asarray(np.linalg.matrix_rank(wide)).astype(np.int64))
+        p.read(p.new("pseudo_inverse", p.data(low), "1e-4"), np.linalg.pinv(low.astype(np.float64), 1e-4).astype(np.float32), 5e-5, 4)
+        for order in (0, 1, 2, 3, 0.5, np.inf, -np.inf):
+            wanted = np.linalg.norm(wide, order, -1).astype(np.float32)
+            p.read(p.new("vector_norm", v, order, -1, 0), wanted, 1e-5, np.abs(wanted).max())
+    square = random.uniform(-1, 1, (2, 3, 3)).astype(np.float32) + np.eye(3, dtype=np.float32)
+    p = batch.program("powers of matrices")
+    v = p.data(square)
+    for power in (0, 1, 2, 5, -1, -3):
+        wanted = np.linalg.matrix_power(square.astype(np.float64), power).astype(np.float32)
+        p.read(p.new("matrix_power", v, power), wanted, 2e-4, np.abs(wanted).max())
+    whole = np.array([[1, 1], [1, 0]], np.int64)
+    p.read(p.new("matrix_power", p.data(whole), 20), np.linalg.matrix_power(whole, 20))
+    p.read(p.new("matrix_power", p.data(whole[:1]), 2), "i64 1x2 is no square matrix")
+    p.read(p.new("matrix_norm", v, 8), "8 is no kind of norm")
+
+
+def test_vectors(batch, random, count):
+    for types in [("f32", np.float32), ("i32", np.int32), ("f16", np.float16)][:1 if count < 100 else 3]:
+        a, b = (random.uniform(-4, 4, shape).astype(types[1]) for shape in ((4, 1, 3), (5, 3)))
+        p = batch.program(f"vectors {types[0]}")
+        v, w = p.data(a), p.data(b)
+        room = 4e-3 if types[0] == "f16" else 4e-6
+        p.read(p.new("vector_dot", v, w, -1), (a.astype(np.float64) * b).sum(-1).astype(types[1]), room, 30)
+        p.read(p.new("cross", v, w, -1), np.cross(a.astype(np.float64), b.astype(np.float64)).astype(types[1]), room, 30)
+    p.read(p.new("vector_dot", v, w, 3), "have no axis 3")
+    p.read(p.new("cross", v, w, 1), "does not have 3 elements along axis -2")
+
+
 def test_types(batch, random):
     whole = np.array([[2, 1], [1, 3]], np.int32)
     p = batch.program("matrices of integers and narrow floats")
@@ -105,7 +146,7 @@ def main():
     parser.add_argument("--count", type=int, default=100)
     args = parser.parse_args()
     random, batch = np.random.default_rng(args.seed), Batch(args.runner)
-    for part in (test_square, test_systems, test_factors):
+    for part in (test_square, test_systems, test_factors, test_measures, test_vectors):
         part(batch, random, args.count)
     test_types(batch, random)
     sys.exit(1 if batch.run() else 0)

@@ -68,7 +68,7 @@ TWO = {
     "fmod": (any_type(np.fmod), -50, 50, ["f32", "i8", "i32", "i64"]), "power": (any_type(np.power), 0, 4, FLOATS + ["i32", "u8", "i64"]),
     "maximum": (np.maximum, -50, 50, FLOATS + INTEGERS), "minimum": (np.minimum, -50, 50, FLOATS + INTEGERS),
     "atan2": (real(np.arctan2), -5, 5, FLOATS), "hypot": (real(np.hypot), -5, 5, FLOATS),
-    "copy_sign": (real(np.copysign), -5, 5, FLOATS), "log_add_exp": (real(np.logaddexp), -9, 9, FLOATS),
+    "copy_sign": (real(np.copysign), -5, 5, FLOATS), "next_after": (np.nextafter, -5, 5, ["f32", "f64"]), "log_add_exp": (real(np.logaddexp), -9, 9, FLOATS),
     "bit_and": (np.bitwise_and, -100, 100, INTEGERS + ["bool"]), "bit_or": (np.bitwise_or, -100, 100, INTEGERS + ["bool"]),
     "bit_xor": (np.bitwise_xor, -100, 100, INTEGERS + ["bool"]), "shift_left": (np.left_shift, 0, 7, INTEGERS),
     "shift_right": (np.right_shift, 0, 7, INTEGERS),
