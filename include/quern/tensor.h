@@ -637,7 +637,8 @@ typedef struct qn_convolution_desc {
 QN_API qn_tensor *qn_convolution(qn_tensor *x, qn_tensor *weights, qn_tensor *bias,
                                  const qn_convolution_desc *desc);
 /* What qn_convolution does to gradients by its x, as an op: x of [images, channels, ...], weights of [channels, outputs / groups, ...]. Each dimension becomes
-   (size - 1) stride + (taps - 1) dilation + 1 - 2 padding + further. Of one and two dimensions. */
+   (size - 1) stride + (taps - 1) dilation + 1 - 2 padding + further. Of three
+   dimensions: a sum of those of two. */
 QN_API qn_tensor *qn_transposed_convolution(qn_tensor *x, qn_tensor *weights, qn_tensor *bias,
                                             const qn_convolution_desc *desc);
 /* The largest, or the mean, of each window of images of [images, channels, ...]. Padding is less than any number for the largest, 0 for the mean, and
@@ -647,6 +648,32 @@ typedef struct qn_pool_desc {
 } qn_pool_desc;
 QN_API qn_tensor *qn_max_pool(qn_tensor *x, const qn_pool_desc *desc);
 QN_API qn_tensor *qn_average_pool(qn_tensor *x, const qn_pool_desc *desc);
+
+/* Images of [images, channels, ...] with other sizes of their one to three further dimensions, each interpolated along each. An element's middle is where it
+   lies in what the image covers; with `align_corners`, which QN_INTERPOLATE_NEAREST has not, the first and the last elements lie on each other.
+   Beyond an edge the element there is repeated. All sizes have to be given. Defaults: the nearest, which is the one below where it lies between. */
+typedef enum qn_interpolation {
+    QN_INTERPOLATE_NEAREST,
+    QN_INTERPOLATE_LINEAR, /* from 2 along each dimension */
+    QN_INTERPOLATE_CUBIC   /* from 4: Keys' with a = -0.75 */
+} qn_interpolation;
+typedef struct qn_interpolate_desc {
+    uint64_t sizes[3];
+    qn_interpolation how;
+    bool align_corners;
+} qn_interpolate_desc;
+QN_API qn_tensor *qn_interpolate(qn_tensor *x, const qn_interpolate_desc *desc);
+
+/* The windows of images of [images, channels, rows, columns] as columns: [images, channels times taps, windows], and what they add up to when they are laid back in
+   their places. Defaults: strides and dilations of 1, no padding, which is 0. */
+typedef struct qn_unfold_desc {
+    uint32_t window[2], stride[2], padding[2], dilation[2];
+} qn_unfold_desc;
+QN_API qn_tensor *qn_unfold(qn_tensor *x, const qn_unfold_desc *desc);
+QN_API qn_tensor *qn_fold(qn_tensor *x, uint64_t rows, uint64_t columns, const qn_unfold_desc *desc);
+/* Each factor^2 channels as squares of pixels, and back: [n, c f^2, h, w] and [n, c, h f, w f]. */
+QN_API qn_tensor *qn_pixel_shuffle(qn_tensor *x, uint64_t factor);
+QN_API qn_tensor *qn_pixel_unshuffle(qn_tensor *x, uint64_t factor);
 
 /* ---- gradients ---- */
 

@@ -232,33 +232,67 @@ qn_tensor *qn_convolution(qn_tensor *x, qn_tensor *weights, qn_tensor *bias,
 
 /* ---- its transpose ---- */
 
+/* The sizes of the result, and that weights go with the images. */
+static qn_tensor *check_transposed(const problem *p, const qn__node *in, const qn__node *w, uint64_t *sizes) {
+    if (w->sizes[0] != in->sizes[1] || in->sizes[1] % p->desc.groups)
+        return qn__failed(p->tensors, p->function, QN_ERROR_ARGUMENT,
+                          "weights of %s do not go with images of %s in %u groups: they have channels, a "
+                          "multiple of the groups, and outputs / groups",
+                          qn__describe(w).text, qn__describe(in).text, (unsigned)p->desc.groups);
+    sizes[0] = in->sizes[0];
+    sizes[1] = w->sizes[1] * p->desc.groups;
+    for (uint32_t d = 0; d < p->dimensions; d++) {
+        const uint64_t whole =
+            in->sizes[d + 2] ? (in->sizes[d + 2] - 1) * p->desc.stride[d] + reach(p, d, w->sizes[d + 2]) : 0;
+        const uint64_t cut = 2 * (uint64_t)p->desc.padding[d];
+        if (!w->sizes[d + 2] || whole + p->desc.further[d] <= cut || p->desc.further[d] >= p->desc.stride[d])
+            return qn__failed(p->tensors, p->function, QN_ERROR_ARGUMENT,
+                              "dimension %u: %llu with a padding of %u and %u further is no size; fewer are "
+                              "further than the stride, %u",
+                              (unsigned)d + 2, (unsigned long long)whole, (unsigned)p->desc.padding[d],
+                              (unsigned)p->desc.further[d], (unsigned)p->desc.stride[d]);
+        sizes[d + 2] = whole - cut + p->desc.further[d];
+    }
+    return NULL;
+}
+
+/* What one tap of the first dimension gives to images that are `whole` long along it, before padding is cut off: images along it are
+   transposed on their own, and come to lie a stride apart. */
+static qn_tensor *spread_tap(const problem *p, qn_tensor *flat, qn_tensor *tap, const uint64_t *from,
+                             const uint64_t *sizes, uint64_t before, uint64_t whole) {
+    const qn__attributes a = attributes_of(p);
+    const uint64_t stride = p->desc.stride[0], planes = from[2], reach = (planes - 1) * stride + 1;
+    const uint64_t each[] = {from[0] * planes, sizes[1], sizes[3], sizes[4]};
+    qn_tensor *y = qn_reshape(call(QN__OP_CONVOLVE_INPUT, flat, tap, each, &a),
+                              QN_SHAPE(from[0], planes, sizes[1], sizes[3], sizes[4]));
+    y = qn_permute(y, QN_AXES(0, 2, 1, 3, 4));
+    if (stride > 1) {
+        y = qn_flatten(qn_pad(qn_unsqueeze(y, 3), 3, 0, stride - 1, 0), 2, 3);
+        y = qn_slice(y, 2, 0, (int64_t)reach, 1);
+    }
+    return qn_pad(y, 2, before, whole - before - reach, 0);
+}
+
+static qn_tensor *transposed_volume(const problem *p, qn_tensor *x, qn_tensor *weights,
+                                    const uint64_t *sizes) {
+    const uint64_t *from = x->node->sizes, padding = p->desc.padding[0], whole = sizes[2] + 2 * padding;
+    qn_tensor *flat = qn_flatten(qn_permute(x, QN_AXES(0, 2, 1, 3, 4)), 0, 1), *sum = NULL;
+    for (uint64_t t = 0; t < weights->node->sizes[2]; t++) {
+        qn_tensor *tap = qn_squeeze(qn_slice(weights, 2, (int64_t)t, (int64_t)t + 1, 1), QN_AXES(2));
+        qn_tensor *part = spread_tap(p, flat, tap, from, sizes, t * p->desc.dilation[0], whole);
+        sum = sum ? qn_add(sum, part) : part;
+    }
+    return padding ? qn_slice(sum, 2, (int64_t)padding, (int64_t)(padding + sizes[2]), 1) : sum;
+}
+
 qn_tensor *qn_transposed_convolution(qn_tensor *x, qn_tensor *weights, qn_tensor *bias,
                                      const qn_convolution_desc *desc) {
     problem p = {.function = "qn_transposed_convolution"};
+    uint64_t sizes[5] = {0};
     qn_tensor *wrong = begin(&p, &x, &weights, bias, desc);
+    if (!wrong) wrong = check_transposed(&p, x->node, weights->node, sizes);
     if (wrong) return wrong;
-    const qn__node *in = x->node, *w = weights->node;
-    uint64_t sizes[5] = {in->sizes[0], w->sizes[1] * p.desc.groups};
-    if (p.dimensions == 3)
-        return qn__failed(p.tensors, p.function, QN_ERROR_UNSUPPORTED,
-                          "images of three dimensions are not transposed yet");
-    if (w->sizes[0] != in->sizes[1] || in->sizes[1] % p.desc.groups)
-        return qn__failed(p.tensors, p.function, QN_ERROR_ARGUMENT,
-                          "weights of %s do not go with images of %s in %u groups: they have channels, a "
-                          "multiple of the groups, and outputs / groups",
-                          qn__describe(w).text, qn__describe(in).text, (unsigned)p.desc.groups);
-    for (uint32_t d = 0; d < p.dimensions; d++) {
-        const uint64_t whole =
-            in->sizes[d + 2] ? (in->sizes[d + 2] - 1) * p.desc.stride[d] + reach(&p, d, w->sizes[d + 2]) : 0;
-        const uint64_t cut = 2 * (uint64_t)p.desc.padding[d];
-        if (!w->sizes[d + 2] || whole + p.desc.further[d] <= cut || p.desc.further[d] >= p.desc.stride[d])
-            return qn__failed(p.tensors, p.function, QN_ERROR_ARGUMENT,
-                              "dimension %u: %llu with a padding of %u and %u further is no size; fewer are "
-                              "further than the stride, %u",
-                              (unsigned)d + 2, (unsigned long long)whole, (unsigned)p.desc.padding[d],
-                              (unsigned)p.desc.further[d], (unsigned)p.desc.stride[d]);
-        sizes[d + 2] = whole - cut + p.desc.further[d];
-    }
+    if (p.dimensions == 3) return add_bias(transposed_volume(&p, x, weights, sizes), bias);
     const qn__attributes a = attributes_of(&p);
     const uint64_t plane[] = {sizes[0], sizes[1], p.dimensions == 1 ? 1 : sizes[2], sizes[p.dimensions + 1]};
     qn_tensor *y = call(QN__OP_CONVOLVE_INPUT, as_image(&p, x), as_image(&p, weights), plane, &a);

@@ -308,6 +308,52 @@ static qn_tensor *apply_arrangement(runner *r) {
     return apply_factors(r);
 }
 
+/* Numbers of a word such as 3x4, in the fields of a descriptor. */
+static void numbers(runner *r, uint32_t i, uint32_t *list, uint32_t most) {
+    const qn_shape s = shape(r, i);
+    for (uint32_t d = 0; d < s.rank && d < most; d++) list[d] = (uint32_t)s.sizes[d];
+}
+
+/* Images; gradients of a sum by a variable that was said to require them. */
+static qn_tensor *apply_images(runner *r) {
+    if (is(r, "interpolate")) {
+        const qn_shape s = shape(r, 4);
+        const qn_interpolate_desc desc = {
+            {s.sizes[0], s.sizes[1], s.sizes[2]}, (qn_interpolation)integer(r, 5), truth(r, 6)};
+        return qn_interpolate(tensor(r, 3), &desc);
+    }
+    if (is(r, "unfold") || is(r, "fold")) { /* x, window, stride, padding, dilation, and rows and columns */
+        qn_unfold_desc desc = {{0}, {0}, {0}, {0}};
+        numbers(r, 4, desc.window, 2), numbers(r, 5, desc.stride, 2);
+        numbers(r, 6, desc.padding, 2), numbers(r, 7, desc.dilation, 2);
+        return is(r, "unfold")
+                   ? qn_unfold(tensor(r, 3), &desc)
+                   : qn_fold(tensor(r, 3), (uint64_t)integer(r, 8), (uint64_t)integer(r, 9), &desc);
+    }
+    if (is(r, "pixel_shuffle")) return qn_pixel_shuffle(tensor(r, 3), (uint64_t)integer(r, 4));
+    if (is(r, "pixel_unshuffle")) return qn_pixel_unshuffle(tensor(r, 3), (uint64_t)integer(r, 4));
+    if (is(r, "convolution") ||
+        is(r, "transposed_convolution")) { /* x, weights, stride, padding, dilation, groups, further */
+        qn_convolution_desc desc = {.groups = (uint32_t)integer(r, 8)};
+        numbers(r, 5, desc.stride, 3), numbers(r, 6, desc.padding, 3);
+        numbers(r, 7, desc.dilation, 3), numbers(r, 9, desc.further, 3);
+        return (is(r, "convolution") ? qn_convolution : qn_transposed_convolution)(tensor(r, 3), tensor(r, 4),
+                                                                                   NULL, &desc);
+    }
+    if (is(r, "max_pool") || is(r, "average_pool")) {
+        qn_pool_desc desc = {.window = {0}};
+        numbers(r, 4, desc.window, 3), numbers(r, 5, desc.stride, 3), numbers(r, 6, desc.padding, 3);
+        return (is(r, "max_pool") ? qn_max_pool : qn_average_pool)(tensor(r, 3), &desc);
+    }
+    if (is(r, "require")) return qn_tensor_require_gradient(tensor(r, 3), true);
+    if (is(r, "gradient")) {
+        qn_tensor *x = tensor(r, 4), *gradient;
+        qn_gradients(tensor(r, 3), &x, 1, &gradient);
+        return gradient;
+    }
+    return apply_arrangement(r);
+}
+
 /* Choosing and ordering elements. */
 static qn_tensor *apply_choice(runner *r) {
     if (is(r, "take")) return qn_take(tensor(r, 3), tensor(r, 4), (int32_t)integer(r, 5));
@@ -333,7 +379,7 @@ static qn_tensor *apply_choice(runner *r) {
         qn_top_k(tensor(r, 3), (uint64_t)integer(r, 4), (int32_t)integer(r, 5), truth(r, 6), &indices);
         return indices;
     }
-    return apply_arrangement(r);
+    return apply_images(r);
 }
 
 static qn_tensor *apply_special(runner *r) {

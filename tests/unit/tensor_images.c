@@ -157,7 +157,6 @@ static void images_are_convolved_back(void **state) {
     static cube x, w, y;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const convolution_case *c = &cases[i];
-        if (c->dimensions == 3) continue;
         make_case(c, &x, &w, &y);
         fill(&y, 0.7);
         memset(x.data, 0, sizeof x.data);
@@ -185,6 +184,17 @@ static qn_tensor *pair(void *user, qn_tensor *const *x, size_t count) {
 static qn_tensor *pair_back(void *user, qn_tensor *const *x, size_t count) {
     (void)count;
     return qn_square(qn_transposed_convolution(x[0], x[1], NULL, user));
+}
+
+static qn_tensor *resized(void *user, qn_tensor *const *x, size_t count) {
+    (void)count;
+    return qn_square(qn_interpolate(x[0], user));
+}
+
+static qn_tensor *windows(void *user, qn_tensor *const *x, size_t count) {
+    (void)count;
+    qn_tensor *columns = qn_square(qn_unfold(qn_pixel_unshuffle(qn_pixel_shuffle(x[0], 2), 2), user));
+    return qn_square(qn_fold(columns, 4, 5, user));
 }
 
 static qn_tensor *numbers(tensor_fixture *f, qn_shape shape, double seed) {
@@ -252,6 +262,21 @@ static void gradients_are_right(void **state) {
     qn_tensor *v[] = {numbers(f, QN_SHAPE(1, 2, 3, 3, 4), 0.1), numbers(f, QN_SHAPE(2, 2, 2, 2, 3), 0.4),
                       numbers(f, QN_SHAPE(2), 0.2)};
     assert_ok(f->context, qn_check_gradients(pair, &deep, v, 3, NULL));
+    qn_convolution_desc spread = {.stride = {2, 1, 2}, .padding = {1, 0, 0}, .further = {1, 0, 0}};
+    assert_ok(f->context, qn_check_gradients(pair_back, &spread, v, 2, NULL));
+}
+
+/* Values are compared with PyTorch's (tests/tensor/test_torch.py). */
+static void resized_images_and_windows_have_gradients(void **state) {
+    tensor_fixture *f = fixture_of(state);
+    if (!(f->info.capabilities & QN_CAN_F64)) skip();
+    qn_tensor *x = numbers(f, QN_SHAPE(1, 2, 3, 4), 0.1), *columns = numbers(f, QN_SHAPE(1, 4, 4, 5), 0.2);
+    for (uint32_t how = 0; how < 3; how++) {
+        qn_interpolate_desc desc = {{5, 3}, (qn_interpolation)how, how == 2};
+        assert_ok(f->context, qn_check_gradients(resized, &desc, &x, 1, NULL));
+    }
+    qn_unfold_desc desc = {.window = {2, 3}, .stride = {1, 2}, .padding = {0, 1}, .dilation = {2, 1}};
+    assert_ok(f->context, qn_check_gradients(windows, &desc, &columns, 1, NULL));
 }
 
 /* ---- pooling ---- */
@@ -323,6 +348,22 @@ static void wrong_ones_are_refused(void **state) {
     assert_refused(f, qn_max_pool(x, &(qn_pool_desc){.window = {6, 2}}), "a window of 6 for 5 elements");
     assert_refused(f, qn_max_pool(x, NULL), "a descriptor");
     assert_refused(f, qn_average_pool(qn_cast(x, QN_I32), &(qn_pool_desc){.window = {2, 2}}), "of floats");
+    assert_refused(f, qn_interpolate(x, &(qn_interpolate_desc){{4}, QN_INTERPOLATE_LINEAR, false}),
+                   "qn_interpolate: dimension 3: 0 elements from 5");
+    assert_refused(f, qn_interpolate(x, &(qn_interpolate_desc){{4, 4}, QN_INTERPOLATE_NEAREST, true}),
+                   "corners are aligned with QN_INTERPOLATE_LINEAR");
+    assert_refused(f, qn_interpolate(x, &(qn_interpolate_desc){.sizes = {4, 4}, .how = (qn_interpolation)3}),
+                   "3 is no qn_interpolation");
+    assert_refused(f, qn_interpolate(qn_cast(x, QN_I32), &(qn_interpolate_desc){.sizes = {4, 4}}),
+                   "images of i32 1x4x5x5: they are of floats");
+    assert_refused(f, qn_unfold(x, NULL), "and a descriptor");
+    assert_refused(f, qn_unfold(x, &(qn_unfold_desc){.window = {6, 2}}),
+                   "a window that reaches over 6 elements of 5 with a padding of 0");
+    assert_refused(
+        f, qn_fold(qn_ones(f->t, QN_F32, QN_SHAPE(1, 4, 7)), 3, 3, &(qn_unfold_desc){.window = {2, 2}}),
+        "of 3x3 elements there are 4 windows of 4 taps");
+    assert_refused(f, qn_pixel_shuffle(x, 3), "their channels are not squares of 3 pixels");
+    assert_refused(f, qn_pixel_unshuffle(x, 2), "they are not of squares of 2 pixels");
 }
 
 static int start(void **state) {
@@ -340,9 +381,10 @@ static int finish(void **state) {
 int main(void) {
     if (device_is_missing()) return TEST_SKIPPED;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(images_are_convolved), cmocka_unit_test(images_are_convolved_back),
-        cmocka_unit_test(gradients_are_right),  cmocka_unit_test(second_gradients_are_right),
-        cmocka_unit_test(windows_are_pooled),   cmocka_unit_test(wrong_ones_are_refused),
+        cmocka_unit_test(images_are_convolved),   cmocka_unit_test(images_are_convolved_back),
+        cmocka_unit_test(gradients_are_right),    cmocka_unit_test(second_gradients_are_right),
+        cmocka_unit_test(windows_are_pooled),     cmocka_unit_test(resized_images_and_windows_have_gradients),
+        cmocka_unit_test(wrong_ones_are_refused),
     };
     return cmocka_run_group_tests(tests, start, finish);
 }
