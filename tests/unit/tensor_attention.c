@@ -20,7 +20,7 @@ static const attention_case cases[] = {
 };
 
 /* Numbers from -1 to 1, none twice. */
-static qn_tensor *scattered(tensor_fixture *f, qn_shape shape, uint32_t seed) {
+static qn_tensor *varied(tensor_fixture *f, qn_shape shape, uint32_t seed) {
     uint64_t count = 1;
     for (uint32_t d = 0; d < shape.rank; d++) count *= shape.sizes[d];
     double *data = malloc((size_t)count * sizeof *data);
@@ -34,7 +34,7 @@ static qn_tensor *scattered(tensor_fixture *f, qn_shape shape, uint32_t seed) {
 static qn_tensor *make_mask(tensor_fixture *f, const attention_case *c) {
     const qn_shape whole = QN_SHAPE(c->batches, 1, c->queries, c->keys), row = QN_SHAPE(c->keys);
     if (c->mask == NO_MASK) return NULL;
-    qn_tensor *numbers = scattered(f, c->mask == A_ROW ? row : whole, 5);
+    qn_tensor *numbers = varied(f, c->mask == A_ROW ? row : whole, 5);
     return c->mask == BOOLS ? qn_greater(numbers, -0.4) : numbers;
 }
 
@@ -81,9 +81,9 @@ static void orders_are_those_of_the_formula(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const attention_case *c = &cases[i];
         assert_ok(f->context, qn_scope_begin(f->t));
-        qn_tensor *x[] = {scattered(f, QN_SHAPE(c->batches, c->heads, c->queries, c->size), 1),
-                          scattered(f, QN_SHAPE(c->batches, c->key_heads, c->keys, c->size), 2),
-                          scattered(f, QN_SHAPE(c->batches, c->key_heads, c->keys, c->value_size), 3)};
+        qn_tensor *x[] = {varied(f, QN_SHAPE(c->batches, c->heads, c->queries, c->size), 1),
+                          varied(f, QN_SHAPE(c->batches, c->key_heads, c->keys, c->size), 2),
+                          varied(f, QN_SHAPE(c->batches, c->key_heads, c->keys, c->value_size), 3)};
         for (uint32_t k = 0; k < 3; k++) qn_tensor_require_gradient(x[k], true);
         const uint32_t orders = i == 0 && f->info.kind == QN_DEVICE_CPU ? ORDERS
                                 : c->size > 256                         ? 1
@@ -108,9 +108,9 @@ static void orders_are_those_of_the_formula(void **state) {
 static void masks_have_gradients(void **state) {
     tensor_fixture *f = fixture_of(state);
     const attention_case *c = &cases[2];
-    qn_tensor *x[] = {scattered(f, QN_SHAPE(c->batches, c->heads, c->queries, c->size), 1),
-                      scattered(f, QN_SHAPE(c->batches, c->key_heads, c->keys, c->size), 2),
-                      scattered(f, QN_SHAPE(c->batches, c->key_heads, c->keys, c->value_size), 3)};
+    qn_tensor *x[] = {varied(f, QN_SHAPE(c->batches, c->heads, c->queries, c->size), 1),
+                      varied(f, QN_SHAPE(c->batches, c->key_heads, c->keys, c->size), 2),
+                      varied(f, QN_SHAPE(c->batches, c->key_heads, c->keys, c->value_size), 3)};
     qn_tensor *mask = qn_tensor_require_gradient(make_mask(f, c), true), *got, *wanted;
     assert_ok(f->context, qn_gradients(qn_square(by_op(x, mask, c)), &mask, 1, &got));
     assert_ok(f->context, qn_gradients(qn_square(formula(x, mask, c)), &mask, 1, &wanted));
@@ -121,10 +121,10 @@ static void masks_have_gradients(void **state) {
 /* Of three dimensions, and of two; a mask of three goes with batches. Operands of several types become one. */
 static void fewer_dimensions(void **state) {
     tensor_fixture *f = fixture_of(state);
-    qn_tensor *q = qn_cast(scattered(f, QN_SHAPE(2, 3, 4), 1), QN_F32),
-              *k = qn_cast(scattered(f, QN_SHAPE(2, 5, 4), 2), QN_F16),
-              *v = qn_cast(scattered(f, QN_SHAPE(2, 5, 6), 3), QN_F32);
-    qn_tensor *mask = qn_cast(scattered(f, QN_SHAPE(2, 3, 5), 4), QN_F32);
+    qn_tensor *q = qn_cast(varied(f, QN_SHAPE(2, 3, 4), 1), QN_F32),
+              *k = qn_cast(varied(f, QN_SHAPE(2, 5, 4), 2), QN_F16),
+              *v = qn_cast(varied(f, QN_SHAPE(2, 5, 6), 3), QN_F32);
+    qn_tensor *mask = qn_cast(varied(f, QN_SHAPE(2, 3, 5), 4), QN_F32);
     const qn_tensor_attention_desc desc = {.mask = mask}, four = {.mask = qn_unsqueeze(mask, 1)};
     qn_tensor *y = qn_attention(q, k, v, &desc);
     assert_int_equal(qn_tensor_shape(y).rank, 3);
