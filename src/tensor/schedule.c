@@ -11,6 +11,7 @@ enum {
     MOST_DEPTH = 100, /* of ops that are inlined in each other */
     MOST_READS = 24,  /* arrays that a kernel reads */
     MOST_CONSTANTS = 36,
+    MOST_PLACES = 32, /* at which a kernel computes what is inlined, for one of its elements */
     MOST_MEMBERS = 32,
     LOOK_BACK = 16, /* groups that are tried for company */
     LEAST_ROWS = 64 /* that a kernel of elements has to have, to become one of rows */
@@ -53,6 +54,10 @@ static void measure(qn__schedule *s, const qn__node *node, bool as_source, qn__i
         out->reads |= read_bit(node);
         return;
     }
+    if (qn__ops[node->op].kind == QN__VIEW)
+        out->moved += item->places;
+    else if (item->places > out->places)
+        out->places = item->places;
     out->reads |= item->reads;
     out->constants |= node->op == QN__OP_FULL ? read_bit(node) : item->constants;
     out->heavy = out->heavy || item->heavy;
@@ -66,6 +71,8 @@ static void summarise(qn__schedule *s, const qn__node *node) {
     item->constants = sum.constants;
     item->depth = sum.depth + 1;
     item->heavy = sum.heavy || qn__is_heavy(node);
+    item->places = sum.places + sum.moved;
+    if (!item->places && qn__ops[node->op].kind == QN__MAP) item->places = 1;
 }
 
 /* What a node inlined in another adds to its arguments. */
@@ -73,15 +80,17 @@ static uint32_t arguments_of(const qn__schedule *s, const qn__node *node) {
     return bits_of(s->items[node->index].reads) + bits_of(s->items[node->index].constants);
 }
 
-/* The source that needs most, below views; NULL: none that could be forced. */
-static qn__node *greediest(const qn__schedule *s, const qn__node *node) {
+/* The source that needs most arguments, or places, below views; NULL: none that could be forced. */
+static qn__node *greediest(const qn__schedule *s, const qn__node *node, bool by_places) {
     qn__node *best = NULL;
     for (uint32_t i = 0; i < node->num_sources; i++) {
         qn__node *source = node->sources[i];
         while (qn__ops[source->op].kind == QN__VIEW && !source->realised && !qn__is_anchor(s, source))
             source = source->sources[0];
         if (source->realised || qn__is_anchor(s, source) || qn__ops[source->op].kind != QN__MAP) continue;
-        if (!best || arguments_of(s, source) > arguments_of(s, best)) best = source;
+        const bool more = best && (by_places ? s->items[source->index].places > s->items[best->index].places
+                                             : arguments_of(s, source) > arguments_of(s, best));
+        if (!best || more) best = source;
     }
     return best;
 }
@@ -98,9 +107,10 @@ static void look_at(qn__schedule *s, const qn__node *node) {
             if (!base->realised) s->items[base->index].forced = true;
         }
     for (;;) {
+        const bool too_many = item->places > MOST_PLACES;
         const bool too_much = bits_of(item->reads) > MOST_READS ||
                               bits_of(item->constants) > MOST_CONSTANTS || item->depth > MOST_DEPTH;
-        qn__node *cut = too_much && !in_epilogue ? greediest(s, node) : NULL;
+        qn__node *cut = (too_many || too_much) && !in_epilogue ? greediest(s, node, too_many) : NULL;
         if (!cut) return;
         s->items[cut->index].forced = true;
         summarise(s, node);
