@@ -21,3 +21,5 @@ foreach(source ${tensor_tests})
 endforeach()
 quern_script_test(tensor.dlpack scripts/python -B tests/tensor/check_dlpack.py $<TARGET_FILE:quern_shared>
                   $<TARGET_FILE:quern_kernels_shared> $<TARGET_FILE:quern_tensor_shared>)
+# Modules and losses beside PyTorch, with parameters of another seed than the file that unit.nn_modules reads.
+quern_script_test(tensor.modules scripts/python -B tests/tensor/modules.py $<TARGET_FILE:unit_nn_modules>)

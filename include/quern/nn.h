@@ -128,22 +128,34 @@ QN_API qn_status qn_linear_init(qn_linear *linear, qn_tensors *tensors, const qn
 QN_API qn_tensor *qn_linear_forward(qn_linear *linear, qn_tensor *x);
 
 /* qn_convolution with weights of [outputs, inputs / groups, window...], uniform within 1 / sqrt of the elements that a result is a sum of, as is the
-   bias. `dimensions`: of an image, as many sizes of the window. Default: 2. */
+   bias. `dimensions`: of an image, as many sizes of the window. `transposed`: qn_transposed_convolution, with weights of [inputs, outputs / groups, window...].
+   Defaults: 2 dimensions; not transposed. */
 typedef struct qn_convolution_layer_desc {
     uint64_t inputs, outputs;
     uint32_t dimensions, window[3];
     qn_convolution_desc convolution;
     qn_element type;
     bool no_bias;
+    bool transposed;
 } qn_convolution_layer_desc;
 typedef struct qn_convolution_layer {
     qn_module module;
     qn_parameter weight, bias;
     qn_convolution_desc convolution;
+    bool transposed;
 } qn_convolution_layer;
 QN_API qn_status qn_convolution_layer_init(qn_convolution_layer *layer, qn_tensors *tensors,
                                            const qn_convolution_layer_desc *desc);
 QN_API qn_tensor *qn_convolution_layer_forward(qn_convolution_layer *layer, qn_tensor *x);
+
+/* qn_max_pool, or with `average` qn_average_pool, as a module. */
+typedef struct qn_pool_layer {
+    qn_module module;
+    qn_pool_desc pool;
+    bool average;
+} qn_pool_layer;
+QN_API void qn_pool_layer_init(qn_pool_layer *layer, qn_tensors *tensors, const qn_pool_desc *desc,
+                               bool average);
 
 /* A function of one tensor as a module, for qn_sequential: qn_relu, qn_gelu, ... */
 typedef struct qn_function_layer {
@@ -214,6 +226,204 @@ typedef struct qn_batch_norm {
 QN_API qn_status qn_batch_norm_init(qn_batch_norm *norm, qn_tensors *tensors, const qn_batch_norm_desc *desc);
 QN_API qn_tensor *qn_batch_norm_forward(qn_batch_norm *norm, qn_tensor *x);
 
+/* ---- embeddings and places ---- */
+
+/* The rows of `weight`, [count, size], that indices name: [...] becomes [..., size]. The row `padding`, where there is one, is zeros at first and gets no
+   gradient. The other numbers are normal. */
+typedef struct qn_embedding_desc {
+    uint64_t count, size;
+    bool has_padding;
+    uint64_t padding;
+    qn_element type;
+} qn_embedding_desc;
+typedef struct qn_embedding {
+    qn_module module;
+    qn_parameter weight;
+    bool has_padding;
+    uint64_t padding;
+} qn_embedding;
+QN_API qn_status qn_embedding_init(qn_embedding *embedding, qn_tensors *tensors,
+                                   const qn_embedding_desc *desc);
+QN_API qn_tensor *qn_embedding_forward(qn_embedding *embedding, qn_tensor *indices);
+
+/* Places as vectors (Vaswani and others, 2017): element 2i of `size` is sin(p / 10000^(2i / size)), 2i + 1 the cosine. [...] becomes [..., size]. */
+QN_API qn_tensor *qn_sinusoidal_positions(qn_tensor *positions, uint64_t size, qn_element type);
+/* Turns pairs of elements of x of [..., length, size] by angles p / base^(2i / size) (Su and others, 2021): elements i and i + size / 2, or with
+   `neighbours` 2i and 2i + 1. Positions are broadcast to [..., length]; NULL: 0, 1, ... A base of 0 is 10000. */
+QN_API qn_tensor *qn_rotary(qn_tensor *x, qn_tensor *positions, double base, bool neighbours);
+
+/* Adds to x of [..., length, size] the vectors of its places: sines, or rows of `weight`, [length, size], that are learnt, normal of deviation 0.02 at first.
+   `places`, [length], NULL: 0, 1, ... */
+typedef struct qn_positions_desc {
+    uint64_t length, size; /* length: of those that are learnt */
+    bool learned;
+    qn_element type;
+} qn_positions_desc;
+typedef struct qn_positions {
+    qn_module module;
+    qn_parameter weight;
+    uint64_t size;
+} qn_positions;
+QN_API qn_status qn_positions_init(qn_positions *positions, qn_tensors *tensors,
+                                   const qn_positions_desc *desc);
+QN_API qn_tensor *qn_positions_forward(qn_positions *positions, qn_tensor *x, qn_tensor *places);
+
+/* ---- attention ---- */
+
+/* Keys and values of [batches, heads, capacity, size] for generation: those of new elements are put behind those of the ones before, so that only the new
+   elements are computed. `position`, an integer tensor of one element, says how many there are; as an input of a step it makes one recording do
+   for all places. What is behind the capacity is lost. They are buffers of the module, and go into state dictionaries. */
+typedef struct qn_kv_cache_desc {
+    uint64_t batches, heads, capacity, size;
+    qn_element type;
+} qn_kv_cache_desc;
+typedef struct qn_kv_cache {
+    qn_module module;
+    qn_parameter keys, values;
+    uint64_t capacity;
+} qn_kv_cache;
+QN_API qn_status qn_kv_cache_init(qn_kv_cache *cache, qn_tensors *tensors, const qn_kv_cache_desc *desc);
+/* k and v, [batches, heads, length, size], become those from `position` on, by qn_assign. */
+QN_API qn_status qn_kv_cache_put(qn_kv_cache *cache, qn_tensor *k, qn_tensor *v, qn_tensor *position);
+/* For qn_attention of so many queries from `position` on: [queries, capacity], true where a query sees a key, up to its own. */
+QN_API qn_tensor *qn_kv_cache_mask(qn_kv_cache *cache, uint64_t queries, qn_tensor *position);
+
+/* PyTorch's MultiheadAttention with batch_first, of [batches, length, size]: queries, keys and values are projected, split into heads, and go through
+   qn_attention; out_proj joins what comes out. in_proj_weight has the projections one behind the other; where keys are of key_size, or values of
+   value_size, there are q_proj_weight, k_proj_weight and v_proj_weight. Neighbouring heads share `key_heads` heads of keys and values. `rotary`, a base: queries
+   and keys are turned by qn_rotary. Defaults: key_heads as heads; sizes all `size`; no dropout of weights; not rotary. */
+typedef struct qn_multi_head_desc {
+    uint64_t size, heads, key_heads, key_size, value_size;
+    double dropout, rotary;
+    qn_element type;
+    bool no_bias;
+} qn_multi_head_desc;
+typedef struct qn_multi_head {
+    qn_module module;
+    qn_parameter in_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight, in_proj_bias;
+    qn_linear out_proj;
+    uint64_t heads, key_heads;
+    double dropout, rotary;
+} qn_multi_head;
+QN_API qn_status qn_multi_head_init(qn_multi_head *heads, qn_tensors *tensors,
+                                    const qn_multi_head_desc *desc);
+/* How the elements of one call see each other: `causal` and `mask` as qn_attention has them (PyTorch's masks of bool are the other way
+   round). With a cache, which wants the position, each sees all that were before, and itself. Defaults: all see all. */
+typedef struct qn_attending {
+    bool causal;
+    qn_tensor *mask;
+    qn_kv_cache *cache;
+    qn_tensor *position;
+} qn_attending;
+/* `key` NULL: the query; `value` NULL: the key; `how` may be NULL. */
+QN_API qn_tensor *qn_multi_head_forward(qn_multi_head *heads, qn_tensor *query, qn_tensor *key,
+                                        qn_tensor *value, const qn_attending *how);
+
+/* linear2(activation(linear1(x))); `gated`: linear2(activation(gate(x)) linear1(x)). Defaults: hidden of 4 size; qn_relu; no dropout, which is behind the activation. */
+typedef struct qn_feed_forward_desc {
+    uint64_t size, hidden;
+    qn_tensor *(*activation)(qn_tensor *x);
+    double dropout;
+    qn_element type;
+    bool gated, no_bias;
+} qn_feed_forward_desc;
+typedef struct qn_feed_forward {
+    qn_module module;
+    qn_linear linear1, linear2, gate;
+    qn_tensor *(*activation)(qn_tensor *x);
+    double dropout;
+} qn_feed_forward;
+QN_API qn_status qn_feed_forward_init(qn_feed_forward *feed, qn_tensors *tensors,
+                                      const qn_feed_forward_desc *desc);
+QN_API qn_tensor *qn_feed_forward_forward(qn_feed_forward *feed, qn_tensor *x);
+
+/* PyTorch's TransformerEncoderLayer and TransformerDecoderLayer with batch_first: attention of its own, in a decoder that of the memory, and a feed-forward part,
+   each added to what went in and normalised behind, or with `norm_first` before it. A model that continues text is encoder layers with
+   `causal`, or a cache. Defaults: hidden 4 size; qn_relu; epsilon and root_mean_square as qn_norm_layer_desc; the others as qn_multi_head_desc. */
+typedef struct qn_transformer_layer_desc {
+    uint64_t size, heads, key_heads, hidden;
+    double dropout, epsilon, rotary;
+    qn_tensor *(*activation)(qn_tensor *x);
+    qn_element type;
+    bool norm_first, root_mean_square, no_bias;
+} qn_transformer_layer_desc;
+typedef struct qn_encoder_layer {
+    qn_module module;
+    qn_multi_head self_attn;
+    qn_linear linear1, linear2;
+    qn_norm_layer norms[2]; /* norm1, norm2 */
+    qn_tensor *(*activation)(qn_tensor *x);
+    double dropout;
+    bool norm_first;
+} qn_encoder_layer;
+QN_API qn_status qn_encoder_layer_init(qn_encoder_layer *layer, qn_tensors *tensors,
+                                       const qn_transformer_layer_desc *desc);
+/* `how` may be NULL. */
+QN_API qn_tensor *qn_encoder_layer_forward(qn_encoder_layer *layer, qn_tensor *x, const qn_attending *how);
+typedef struct qn_decoder_layer {
+    qn_module module;
+    qn_multi_head self_attn, multihead_attn;
+    qn_linear linear1, linear2;
+    qn_norm_layer norms[3];
+    qn_tensor *(*activation)(qn_tensor *x);
+    double dropout;
+    bool norm_first;
+} qn_decoder_layer;
+QN_API qn_status qn_decoder_layer_init(qn_decoder_layer *layer, qn_tensors *tensors,
+                                       const qn_transformer_layer_desc *desc);
+/* `memory`: what the encoder gave; memory_mask says what of it is seen. `how` and memory_mask may be NULL. */
+QN_API qn_tensor *qn_decoder_layer_forward(qn_decoder_layer *layer, qn_tensor *x, qn_tensor *memory,
+                                           const qn_attending *how, qn_tensor *memory_mask);
+
+/* ---- recurrent networks ---- */
+
+typedef enum qn_recurrent_kind { QN_RNN_TANH, QN_RNN_RELU, QN_GRU, QN_LSTM } qn_recurrent_kind;
+
+enum { QN_RECURRENT_LAYERS = 8 };
+
+/* As PyTorch's RNN, GRU and LSTM with batch_first, and their cells, whose names of parameters (weight_ih_l0_reverse, ...) and order of gates they have. Parameters are
+   uniform within 1 / sqrt(hidden). `dropout`: of what is between layers. Defaults: one layer, in one direction; a cell has no more. */
+typedef struct qn_recurrent_desc {
+    qn_recurrent_kind kind;
+    uint64_t inputs, hidden;
+    uint32_t layers;
+    bool both_directions, no_bias;
+    double dropout;
+    qn_element type;
+} qn_recurrent_desc;
+/* c: of QN_LSTM alone, else NULL. */
+typedef struct qn_recurrent_state {
+    qn_tensor *h, *c;
+} qn_recurrent_state;
+
+typedef struct qn_recurrent_cell {
+    qn_module module;
+    qn_parameter parameters[4];
+    qn_recurrent_kind kind;
+    uint64_t hidden;
+} qn_recurrent_cell;
+QN_API qn_status qn_recurrent_cell_init(qn_recurrent_cell *cell, qn_tensors *tensors,
+                                        const qn_recurrent_desc *desc);
+/* The state behind x of [batches, inputs]; `from`, the one before, of [batches, hidden], or NULL: zeros. */
+QN_API qn_recurrent_state qn_recurrent_cell_forward(qn_recurrent_cell *cell, qn_tensor *x,
+                                                    const qn_recurrent_state *from);
+
+typedef struct qn_recurrent {
+    qn_module module;
+    qn_parameter parameters[QN_RECURRENT_LAYERS * 2 * 4];
+    qn_recurrent_kind kind;
+    uint64_t hidden;
+    uint32_t layers, directions;
+    double dropout;
+} qn_recurrent;
+QN_API qn_status qn_recurrent_init(qn_recurrent *recurrent, qn_tensors *tensors,
+                                   const qn_recurrent_desc *desc);
+/* x of [batches, length, inputs] becomes [batches, length, directions x hidden], that of the second direction behind. States are [layers x directions, batches,
+   hidden]; `from` NULL: zeros; *last, where it is not NULL, becomes the state behind the last element. `lengths`, integers of [batches], where it is not
+   NULL: elements behind a sequence's own length give zeros and do not change the state. */
+QN_API qn_tensor *qn_recurrent_forward(qn_recurrent *recurrent, qn_tensor *x, const qn_recurrent_state *from,
+                                       qn_tensor *lengths, qn_recurrent_state *last);
+
 /* ---- losses ---- */
 
 /* What becomes of the losses of the elements. */
@@ -243,6 +453,18 @@ typedef struct qn_classes_desc {
 QN_API qn_tensor *qn_cross_entropy(qn_tensor *x, qn_tensor *target, const qn_classes_desc *desc);
 /* -x[target], for x logarithms of probabilities. */
 QN_API qn_tensor *qn_nll_loss(qn_tensor *x, qn_tensor *target, const qn_classes_desc *desc);
+
+/* Minus the logarithm of the probability that a sequence reads as the target (connectionist temporal classification, Graves and others, 2006): x is logarithms of
+   probabilities, [length, batches, classes], `targets` classes, [batches, room]. Equal neighbours are read as one, and `blank` as nothing. A mean is
+   of losses divided by the lengths of their targets. What cannot be is infinite, or with `zero_impossible` 0. Defaults: blank is class 0; a mean; all
+   sequences and targets are whole, else `lengths` and `target_lengths`, integers of [batches], say how much of them counts. `desc` may be NULL. */
+typedef struct qn_ctc_desc {
+    qn_loss_result result;
+    int64_t blank;
+    qn_tensor *lengths, *target_lengths;
+    bool zero_impossible;
+} qn_ctc_desc;
+QN_API qn_tensor *qn_ctc_loss(qn_tensor *x, qn_tensor *targets, const qn_ctc_desc *desc);
 
 /* ---- optimizers ---- */
 

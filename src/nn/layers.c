@@ -11,8 +11,7 @@ static qn_tensor *forward_linear(qn_module *module, qn_tensor *x) {
 }
 static const qn_module_type linear_type = {"linear", forward_linear};
 
-/* Uniform from -bound to bound. */
-static qn_tensor *uniform(qn_tensors *tensors, qn_element type, qn_shape shape, double bound) {
+qn_tensor *qn__nn_uniform(qn_tensors *tensors, qn_element type, qn_shape shape, double bound) {
     const qn_element computed = type == QN_F64 ? QN_F64 : QN_F32;
     return qn_cast(qn_multiply_add(qn_rand(tensors, computed, shape), 2 * bound, -bound), type);
 }
@@ -29,17 +28,31 @@ qn_status qn_linear_init(qn_linear *linear, qn_tensors *tensors, const qn_linear
     const double bound = 1 / sqrt((double)desc->inputs);
     status = qn_module_add_parameter(
         &linear->module, "weight", &linear->weight,
-        uniform(tensors, desc->type, QN_SHAPE(desc->outputs, desc->inputs), bound), true);
+        qn__nn_uniform(tensors, desc->type, QN_SHAPE(desc->outputs, desc->inputs), bound), true);
     if (!status && !desc->no_bias)
         status = qn_module_add_parameter(&linear->module, "bias", &linear->bias,
-                                         uniform(tensors, desc->type, QN_SHAPE(desc->outputs), bound), true);
+                                         qn__nn_uniform(tensors, desc->type, QN_SHAPE(desc->outputs), bound),
+                                         true);
     return qn__nn_made(&linear->module, status);
+}
+
+/* All rows are those of one matrix, so that the gradient by the weights is one product. */
+qn_tensor *qn__nn_project(qn_tensor *x, qn_tensor *weight, qn_tensor *bias) {
+    if (qn_tensor_status(x)) return x;
+    const qn_shape shape = qn_tensor_shape(x);
+    qn_tensor *y = shape.rank > 2 && qn_tensor_count(x) ? qn_flatten(x, 0, (int32_t)shape.rank - 2) : x;
+    y = qn_matmul(y, qn_transpose(weight, 0, 1));
+    if (y != x && shape.rank > 2 && !qn_tensor_status(y)) {
+        qn_shape wide = shape;
+        wide.sizes[shape.rank - 1] = qn_tensor_shape(weight).sizes[0];
+        y = qn_reshape(y, wide);
+    }
+    return bias ? qn_add(y, bias) : y;
 }
 
 qn_tensor *qn_linear_forward(qn_linear *linear, qn_tensor *x) {
     qn_module_begin(&linear->module);
-    qn_tensor *y = qn_matmul(x, qn_transpose(linear->weight.tensor, 0, 1));
-    if (linear->bias.tensor) y = qn_add(y, linear->bias.tensor);
+    qn_tensor *y = qn__nn_project(x, linear->weight.tensor, linear->bias.tensor);
     return qn_module_end(&linear->module, x, y);
 }
 
@@ -55,6 +68,7 @@ static bool weights_of(const qn_convolution_layer_desc *desc, qn_shape *shape) {
     const uint32_t dimensions = desc->dimensions ? desc->dimensions : 2;
     const uint64_t groups = desc->convolution.groups ? desc->convolution.groups : 1;
     *shape = (qn_shape){2, {desc->outputs, desc->inputs / groups}};
+    if (desc->transposed) *shape = (qn_shape){2, {desc->inputs, desc->outputs / groups}};
     bool good = dimensions <= 3 && desc->inputs && desc->outputs && desc->inputs % groups == 0 &&
                 desc->outputs % groups == 0;
     for (uint32_t d = 0; d < dimensions && good; d++) {
@@ -77,23 +91,39 @@ qn_status qn_convolution_layer_init(qn_convolution_layer *layer, qn_tensors *ten
                              (unsigned)desc->convolution.groups, (unsigned)desc->dimensions);
     if (!status) status = qn_scope_begin(tensors);
     if (status) return status;
-    *layer = (qn_convolution_layer){.convolution = desc->convolution};
+    *layer = (qn_convolution_layer){.convolution = desc->convolution, .transposed = desc->transposed};
     qn_module_init(&layer->module, tensors, &convolution_type);
     double summed = 1;
     for (uint32_t d = 1; d < shape.rank; d++) summed *= (double)shape.sizes[d];
     const double bound = 1 / sqrt(summed);
     status = qn_module_add_parameter(&layer->module, "weight", &layer->weight,
-                                     uniform(tensors, desc->type, shape, bound), true);
+                                     qn__nn_uniform(tensors, desc->type, shape, bound), true);
     if (!status && !desc->no_bias)
         status = qn_module_add_parameter(&layer->module, "bias", &layer->bias,
-                                         uniform(tensors, desc->type, QN_SHAPE(desc->outputs), bound), true);
+                                         qn__nn_uniform(tensors, desc->type, QN_SHAPE(desc->outputs), bound),
+                                         true);
     return qn__nn_made(&layer->module, status);
 }
 
 qn_tensor *qn_convolution_layer_forward(qn_convolution_layer *layer, qn_tensor *x) {
     qn_module_begin(&layer->module);
-    qn_tensor *y = qn_convolution(x, layer->weight.tensor, layer->bias.tensor, &layer->convolution);
+    qn_tensor *y = (layer->transposed ? qn_transposed_convolution : qn_convolution)(
+        x, layer->weight.tensor, layer->bias.tensor, &layer->convolution);
     return qn_module_end(&layer->module, x, y);
+}
+
+/* ---- pooling ---- */
+
+static qn_tensor *forward_pool(qn_module *module, qn_tensor *x) {
+    const qn_pool_layer *layer = (qn_pool_layer *)module;
+    qn_module_begin(module);
+    return qn_module_end(module, x, (layer->average ? qn_average_pool : qn_max_pool)(x, &layer->pool));
+}
+static const qn_module_type pool_type = {"pool", forward_pool};
+
+void qn_pool_layer_init(qn_pool_layer *layer, qn_tensors *tensors, const qn_pool_desc *desc, bool average) {
+    *layer = (qn_pool_layer){.pool = *desc, .average = average};
+    qn_module_init(&layer->module, tensors, &pool_type);
 }
 
 /* ---- functions ---- */

@@ -13,6 +13,10 @@ qn_status qn__nn_check(const void *object, qn_tensors *tensors, const void *desc
 qn_status qn__nn_made(qn_module *module, qn_status status);
 /* A tensor of [channels] as [channels, 1, ...], to go with one of `rank` dimensions whose channels are dimension 1. */
 qn_tensor *qn__nn_by_channel(qn_tensor *x, uint32_t rank);
+/* Uniform from -bound to bound. */
+qn_tensor *qn__nn_uniform(qn_tensors *tensors, qn_element type, qn_shape shape, double bound);
+/* x W^T + bias along the last dimension; `bias` may be NULL. */
+qn_tensor *qn__nn_project(qn_tensor *x, qn_tensor *weight, qn_tensor *bias);
 /* x, in which elements have become 0 with this probability, the others divided by what is left of 1. */
 qn_tensor *qn__nn_drop(qn_tensors *tensors, qn_tensor *x, double probability);
 /* The result with its sum or mean, as asked for. */
