@@ -1,5 +1,7 @@
 /* The gradients of ops, each as ops: with g the gradient by an op's result y, those by its operands a, b, c. Results are summed up where
    operands were broadcast by the gradient of that view. */
+#include <string.h>
+
 #include "tensor/calls.h"
 
 #define G b->gradient
@@ -151,7 +153,29 @@ static void gradient_product(qn__backward *b) {
 
 ONE(reshape, qn_reshape(G, qn_tensor_shape(A)))
 
+static qn_tensor *source_of(qn__node *node, uint32_t i) {
+    qn__node_retain(node->sources[i]);
+    return qn__handle(node->owner, node->sources[i]);
+}
+
+/* A product that is only asked for to be transposed, as the gradient by a layer's weights is: instead of that the product of its transposed
+   matrices the other way round. NULL: it is none. */
+static qn_tensor *turned_product(const qn__backward *b) {
+    const uint32_t rank = b->node->rank;
+    const uint8_t *order = b->node->attributes.order;
+    qn__node *product = G->node;
+    while (product && product->op == QN__OP_RESHAPE && !product->realised && product->rank == rank &&
+           memcmp(product->sizes, product->sources[0]->sizes, rank * sizeof *product->sizes) == 0)
+        product = product->sources[0];
+    if (!product || product->op != QN__OP_MATMUL || product->realised || product->rank != rank) return NULL;
+    for (uint32_t d = 0; d < rank; d++)
+        if (order[d] != (d + 2 < rank ? d : 2 * rank - 3 - d)) return NULL;
+    return qn_matmul(qn_transpose(source_of(product, 1), -1, -2),
+                     qn_transpose(source_of(product, 0), -1, -2));
+}
+
 static void gradient_permute(qn__backward *b) {
+    if ((b->given[0] = turned_product(b))) return;
     qn_axes back = {.count = b->node->rank};
     for (uint32_t d = 0; d < b->node->rank; d++) back.axes[b->node->attributes.order[d]] = (int32_t)d;
     b->given[0] = b->node->rank ? qn_permute(G, back) : G;

@@ -22,6 +22,10 @@ typedef struct qn__recording {
     qn_shape shapes[MOST];
     size_t num_inputs, num_outputs;
     qn__node *inputs[MOST], *outputs[MOST]; /* counted */
+    /* What the launches compute: the outputs, then new values of assigned tensors, counted here, as others may know them, but their memory
+       is the launches'. */
+    qn__node **asked;
+    size_t num_asked;
     binding *bindings;
     size_t num_bindings, binding_room;
     qn__storage *pool[QN__POOL_LISTS];
@@ -77,6 +81,8 @@ static void free_recording(qn_tensors *tensors, recording *r) {
     qn_graph_destroy(r->graph);
     for (size_t i = 0; i < r->num_inputs; i++) qn__node_release(r->inputs[i]);
     for (size_t i = 0; i < r->num_outputs; i++) qn__node_release(r->outputs[i]);
+    for (size_t i = r->num_outputs; i < r->num_asked; i++) qn__node_release(r->asked[i]);
+    qn__tensors_release(tensors, r->asked);
     for (size_t i = 0; i < r->num_bindings; i++) {
         qn__storage_release(tensors, r->bindings[i].memory);
         qn__node_release(r->bindings[i].node);
@@ -306,10 +312,6 @@ static qn_status record_launches(qn_tensors *tensors, recording *r, qn__node **a
     if (number) status = qn__plan_run(tensors, wanted, replaced, number);
     for (size_t i = 0, at = r->num_outputs; i < r->num_bindings && !status; i++)
         if (r->bindings[i].assigned) status = copy_value(tensors, asked[at++], r->bindings[i].memory);
-    for (size_t i = r->num_outputs; i < count; i++) {
-        qn__node_release(asked[i]); /* its memory is the recording's pool's, which is in use */
-        asked[i] = NULL;
-    }
     swap_pools(tensors, r);
     qn_graph *graph = NULL;
     const qn_status ended = qn_graph_end(tensors->stream, &graph);
@@ -333,6 +335,21 @@ static qn_status call_function(qn_step *step, recording *r, qn_tensor **outputs)
     return status;
 }
 
+/* The node that computes an assigned tensor's new value, so that others which read it read what is stored; counted. NULL: it is not computed
+   by a kernel, or asked for already. */
+static qn__node *computed_value(qn__node *node, qn__node *const *asked, size_t count) {
+    qn__node *from = node;
+    while (from->op == QN__OP_RESHAPE && !from->realised) from = from->sources[0];
+    const qn__kind kind = qn__ops[from->op].kind;
+    if (from->realised || (kind != QN__MAP && kind != QN__REDUCE) || from->rank != node->rank ||
+        memcmp(from->sizes, node->sizes, node->rank * sizeof *node->sizes) != 0)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        if (asked[i] == from) return NULL;
+    qn__node_retain(from);
+    return from;
+}
+
 /* Values of outputs that the launches compute. */
 static qn_status own_outputs(recording *r, qn_tensor *const *outputs, qn__node **asked) {
     for (size_t i = 0; i < r->num_outputs; i++)
@@ -344,7 +361,8 @@ static qn_status own_outputs(recording *r, qn_tensor *const *outputs, qn__node *
 static qn_status own_assigned(recording *r, qn_status status, qn__node **asked, size_t *count) {
     for (size_t i = 0; i < r->num_bindings; i++) {
         qn_tensor *x = r->bindings[i].tensor;
-        qn__node *own = status ? NULL : own_value(x->node);
+        qn__node *own = status ? NULL : computed_value(x->node, asked, *count);
+        if (!own && !status) own = own_value(x->node);
         if (own)
             asked[(*count)++] = own;
         else if (!status)
@@ -363,17 +381,14 @@ static qn_status record(qn_step *step, recording *r) {
     qn_status status = call_function(step, r, outputs);
     const size_t most = r->num_outputs + r->num_bindings, num_assigned = r->num_bindings;
     size_t count = r->num_outputs;
-    qn__node **asked = qn__tensors_allocate(tensors, (most + 1) * 3 * sizeof *asked);
+    qn__node **asked = r->asked = qn__tensors_allocate(tensors, (most + 1) * 3 * sizeof *asked);
     if (!asked && !status) status = QN_ERROR_OUT_OF_MEMORY;
     if (!status) status = own_outputs(r, outputs, asked);
     status = own_assigned(r, status, asked, &count);
     for (size_t i = 0; i < num_assigned && !status; i++) status = settle(tensors, &r->bindings[i]);
     if (!status) status = bind_leaves(tensors, r, asked, count);
-    if (!status)
-        status = record_launches(tensors, r, asked, count);
-    else
-        for (size_t i = r->num_outputs; i < count; i++) qn__node_release(asked[i]);
-    qn__tensors_release(tensors, asked);
+    if (!status) status = record_launches(tensors, r, asked, count);
+    r->num_asked = count;
     return status;
 }
 

@@ -127,6 +127,27 @@ static void a_step_is_one_kernel(void **state) {
     }
 }
 
+/* The gradient by weights that are used transposed is a product in their own order: no copy turns it. */
+static void gradients_of_weights_are_products(void **state) {
+    tensor_fixture *f = fixture_of(state);
+    assert_ok(f->context, qn_scope_begin(f->t));
+    qn_tensor *x = counting(f, QN_SHAPE(4, 5), 0, 0.5f), *scale = counting(f, QN_SHAPE(4, 3), 1, 1),
+              *gradient;
+    qn_tensor *w = qn_tensor_require_gradient(counting(f, QN_SHAPE(3, 5), 0, 1), true);
+    qn_tensor *y = qn_multiply(qn_matmul(x, qn_transpose(w, 0, 1)), scale);
+    assert_ok(f->context, qn_gradients(y, &w, 1, &gradient));
+    const uint64_t before = stats_of(f).launches;
+    float got[15];
+    read_floats(f, gradient, got, 15);
+    assert_int_equal(stats_of(f).launches - before, 2); /* ones times the scale, and the product */
+    for (uint32_t i = 0; i < 15; i++) {
+        double wanted = 0;
+        for (uint32_t k = 0; k < 4; k++) wanted += (1 + 3 * k + i / 5) * 0.5 * (5 * k + i % 5);
+        assert_near(got[i], wanted);
+    }
+    assert_ok(f->context, qn_scope_end(f->t));
+}
+
 static int start(void **state) {
     static tensor_fixture fixture;
     fixture = make_tensors(&(qn_tensors_desc){.seed = 3});
@@ -145,6 +166,7 @@ int main(void) {
         cmocka_unit_test(optimizers_work_in_steps),
         cmocka_unit_test(steps_assign_many_tensors),
         cmocka_unit_test(a_step_is_one_kernel),
+        cmocka_unit_test(gradients_of_weights_are_products),
     };
     return cmocka_run_group_tests(tests, start, finish);
 }
