@@ -53,9 +53,10 @@ typedef enum qn_ring_idle {
 
 /* What a send does that finds the queue full. */
 typedef enum qn_ring_policy {
-    QN_RING_BLOCK,      /* waits, up to its deadline */
-    QN_RING_REJECT,     /* fails at once, with QN_ERROR_TIMEOUT */
-    QN_RING_DROP_NEWEST /* succeeds, and the message is lost and counted */
+    QN_RING_BLOCK,       /* waits, up to its deadline */
+    QN_RING_REJECT,      /* fails at once, with QN_ERROR_TIMEOUT */
+    QN_RING_DROP_NEWEST, /* succeeds, and the message is lost and counted */
+    QN_RING_DROP_OLDEST /* succeeds, and the oldest message of the same band is; of rings with one work-group */
 } qn_ring_policy;
 
 /* Defaults: one work-group of one work-item, 256 messages each way, payloads of 64 bytes, one band, QN_RING_ADAPTIVE,
@@ -98,7 +99,7 @@ typedef enum qn_ring_state {
 /* Makes a ring, with its kernel compiled. On CUDA all rings of a device have to be made before the first is launched, since its
    driver loads no code beside a kernel that stays (qn_stream_set_persistent). Errors: as qn_program_create, qn_kernel_create,
    qn_buffer_create and qn_stream_set_persistent; QN_ERROR_ARGUMENT, QN_ERROR_RANGE (a size), QN_ERROR_UNSUPPORTED (the device
-   has no QN_CAN_SHARE_COHERENTLY; QN_RING_RESIDENT without QN_CAN_PERSIST, or where a driver ends long loops),
+   has no QN_CAN_SHARE_COHERENTLY; a group_size above 1 on a software driver (QN_CAN_EMULATE); QN_RING_RESIDENT without QN_CAN_PERSIST, or where a driver ends long loops),
    QN_ERROR_LAUNCH_SIZE (more work-groups than the device keeps at a time: the message has the numbers). Any thread. */
 QN_API qn_status qn_ring_create_for(uint32_t header_version, qn_device *device, const qn_ring_desc *desc,
                                     qn_ring **ring);
@@ -137,11 +138,28 @@ QN_API void qn_ring_destroy(qn_ring *ring);
    QN_ERROR_TIMEOUT (no room all that time, or its deadline is past). */
 QN_API qn_status qn_ring_send(qn_ring *ring, qn_ring_message *message, const void *payload, size_t size,
                               uint64_t timeout_ns);
+/* Messages of one size, type and priority, that are sent together: cheaper than one by one. */
+typedef struct qn_ring_batch {
+    const void *payloads; /* `count` of them */
+    size_t size, stride;  /* bytes of each, and from one to the next */
+    uint32_t count, priority, type;
+} qn_ring_batch;
+/* Sends them in order, with ids that follow each other. *sent (may be NULL) says how many were, also after an error, which are
+   those of qn_ring_send. */
+QN_API qn_status qn_ring_send_batch(qn_ring *ring, const qn_ring_batch *batch, uint32_t *sent,
+                                    uint64_t timeout_ns);
+
 /* Gets what the kernel has sent, in the order of sending of each work-group, but replies to qn_ring_call. `message` may be NULL;
    its size says how much of the `size` bytes at `payload` was written. Errors: QN_ERROR_TIMEOUT (nothing came), QN_ERROR_RANGE
    (the payload is larger than `size`; it stays), QN_ERROR_STATE (nothing is there, and nothing will come: CREATED or STOPPED). */
 QN_API qn_status qn_ring_receive(qn_ring *ring, qn_ring_message *message, void *payload, size_t size,
                                  uint64_t timeout_ns);
+/* Waits for a message and gets those that are there, up to `count`: their payloads `stride` bytes apart at `payloads`, each of at
+   most `stride` bytes, and what comes with them at `messages` (may be NULL). *received: how many. Errors: as qn_ring_receive; a
+   message whose payload is too large ends the batch, and is an error where it is the first. */
+QN_API qn_status qn_ring_receive_batch(qn_ring *ring, qn_ring_message *messages, void *payloads,
+                                       size_t stride, uint32_t count, uint32_t *received,
+                                       uint64_t timeout_ns);
 /* Sends a message and waits for its reply. Errors: as qn_ring_send and qn_ring_receive; after QN_ERROR_TIMEOUT a reply that comes
    late is dropped. */
 QN_API qn_status qn_ring_call(qn_ring *ring, const void *payload, size_t size, void *reply, size_t reply_size,
@@ -156,6 +174,52 @@ typedef struct qn_ring_info {
     uint64_t resident_groups; /* how many work-groups the device can keep; 0: not known */
 } qn_ring_info;
 QN_API qn_status qn_ring_get_info(const qn_ring *ring, qn_ring_info *info);
+
+/* ---- telemetry ---- */
+
+enum { QN_RING_BUCKETS = 40, QN_RING_MOST_BANDS = 4 };
+
+/* From sending a message to when the host gets its reply. */
+typedef struct qn_ring_latency {
+    uint64_t count, min_ns, mean_ns, max_ns;
+    uint64_t p50_ns, p99_ns, p999_ns; /* to a sixteenth */
+    uint64_t histogram
+        [QN_RING_BUCKETS]; /* replies that took 2^i ns and more, below 2^(i + 1); the last: and longer */
+} qn_ring_latency;
+
+typedef struct qn_ring_band_stats {
+    uint64_t sent, dropped;
+    uint32_t depth, peak;
+} qn_ring_band_stats;
+
+/* What happened since the ring was made, but where it says otherwise. */
+typedef struct qn_ring_stats {
+    uint64_t sent, handled; /* messages of the host; those whose handler has returned */
+    uint64_t replied,
+        received;     /* messages of the kernel; those that the host has got, calls' replies among them */
+    uint64_t dropped; /* messages of the host, by its policy */
+    uint64_t lost;    /* messages of the kernel, for which there was no room */
+    uint64_t late;    /* replies to calls that had given up */
+    uint64_t errors;
+    qn_status last_error;
+    char last_error_text[256];
+    uint64_t launches;           /* of the kernel: one, but where it parks or is of short launches */
+    uint32_t depth, reply_depth; /* messages that wait now, in either direction */
+    uint32_t peak;               /* the most that have waited, of one band */
+    uint64_t uptime_ns;          /* since the last qn_ring_launch */
+    uint64_t per_second;         /* messages handled since then, per second */
+    qn_ring_latency latency;
+    uint32_t num_bands;
+    qn_ring_band_stats bands[QN_RING_MOST_BANDS]; /* of the host's messages, the lowest priority first */
+} qn_ring_stats;
+/* Any thread. */
+QN_API qn_status qn_ring_get_stats(qn_ring *ring, qn_ring_stats *stats);
+
+typedef enum qn_ring_format { QN_RING_JSON, QN_RING_PROMETHEUS } qn_ring_format;
+/* The same as a text: one JSON object, or metrics as Prometheus reads them. *needed (may be NULL): bytes of it with the zero at its
+   end. Errors: QN_ERROR_RANGE (it is cut), QN_ERROR_ARGUMENT (format). Any thread. */
+QN_API qn_status qn_ring_format_stats(qn_ring *ring, qn_ring_format format, char *text, size_t size,
+                                      size_t *needed);
 
 #ifdef __cplusplus
 }

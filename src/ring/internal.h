@@ -31,7 +31,8 @@ typedef struct qn__ring_queue {
     qn_buffer *memory, *ends;
     unsigned char *slots; /* as the host sees them */
     uint32_t capacity, bands, slot_size;
-    _Atomic uint32_t at[QN__RING_BANDS_MOST]; /* the host's end */
+    _Atomic uint32_t at[QN__RING_BANDS_MOST];   /* the host's end */
+    _Atomic uint32_t peak[QN__RING_BANDS_MOST]; /* most messages that were there when the host put one in */
     uint32_t padding[QN__RING_LINE];
 } qn__ring_queue;
 
@@ -42,6 +43,12 @@ qn_status qn__ring_queue_reset(qn__ring_queue *queue, qn_stream *stream);
 /* Any thread. false: the band is full. */
 bool qn__ring_queue_put(qn__ring_queue *queue, uint32_t band, const qn_ring_message *message,
                         const void *payload);
+/* The same for up to `count` messages of following ids, payloads `stride` bytes apart; how many there was room for. */
+uint32_t qn__ring_queue_put_run(qn__ring_queue *queue, uint32_t band, const qn_ring_message *first,
+                                const unsigned char *payloads, size_t stride, uint32_t count);
+/* Drops the oldest message of a full band, for kernels that look at `revoked` (QN_RING_REVOKES); one thread at a time, beside
+   others that put. false: none was dropped, as there is room by now. */
+bool qn__ring_queue_revoke(qn__ring_queue *queue, uint32_t band, _Atomic uint32_t *revoked);
 /* One thread at a time. The first message, which stays; NULL: there is none. */
 const qn__ring_slot *qn__ring_queue_first(const qn__ring_queue *queue);
 void qn__ring_queue_drop_first(qn__ring_queue *queue);
@@ -68,6 +75,12 @@ typedef struct qn__ring_letter {
     qn_ring_message message; /* followed by the payload */
 } qn__ring_letter;
 
+enum { QN__RING_BUCKETS = 304 };
+
+typedef struct qn__ring_latency {
+    uint64_t count, sum, min, max, buckets[QN__RING_BUCKETS];
+} qn__ring_latency;
+
 struct qn_ring {
     uint32_t magic, header;
     qn_context *context;
@@ -93,13 +106,20 @@ struct qn_ring {
     bool launched; /* `ended` is recorded */
     qn_status failure;
     char why[512];
+    uint64_t handled, replied, lost, errors; /* at the last look */
+    uint64_t launch_ns, handled_before;      /* of the last qn_ring_launch */
+    uint32_t taken_before[QN__RING_BANDS_MOST];
 
     _Atomic uint64_t next_id;
     pthread_mutex_t receive_lock; /* of the output's host end, the inbox and the calls that wait */
     qn__ring_pending *pending;
     qn__ring_letter *inbox, **inbox_end;
     _Atomic uint32_t num_letters;
-    _Atomic uint32_t dropped; /* by the policy */
+    qn__ring_latency latency; /* under the receive lock */
+    _Atomic uint64_t received, late;
+    _Atomic uint64_t sent[QN__RING_BANDS_MOST];
+    pthread_mutex_t drop_lock;                     /* of `revoked` */
+    _Atomic uint64_t dropped[QN__RING_BANDS_MOST]; /* by the policy */
 };
 
 qn_status qn__ring_fail(const qn_ring *ring, qn_status status, const char *format, ...)
@@ -113,6 +133,21 @@ qn__ring_group *qn__ring_groups(const qn_ring *ring);
 
 /* The program: the library's texts and the caller's, and a kernel around the handler. */
 qn_status qn__ring_compile(qn_ring *ring, const qn_ring_desc *desc);
+
+/* Sending, for qn_ring_send and calls: what is wrong with a call; the message with what the library adds (the first of `count`); putting it in, as the
+   policy says where there is no room. */
+qn_status qn__ring_check_send(qn_ring *ring, const char *function, const qn_ring_message *message,
+                              const void *payload, size_t size);
+qn_ring_message qn__ring_address(qn_ring *ring, const qn_ring_message *message, size_t size, uint32_t flags,
+                                 uint32_t count);
+qn_status qn__ring_put(qn_ring *ring, const char *function, const qn_ring_message *full, const void *payload,
+                       qn__ring_wait *wait);
+
+/* Of a reply; under the receive lock. */
+void qn__ring_note_latency(qn_ring *ring, uint64_t ns);
+
+/* Brings what is counted up to date; under the lock. */
+void qn__ring_count(qn_ring *ring);
 
 /* Launches the kernel again if it has ended and there is something to do. Any thread. */
 qn_status qn__ring_kick(qn_ring *ring);

@@ -43,23 +43,24 @@ enum {
 };
 
 /* A queue's slot; the payload follows. `sequence` says whose it is: at position p of the queue, p: free, for the producer that
-   comes there; p + 1: full, for the consumer; p + capacity: free again, for the producer a round later. */
+   comes there; p + 1: full, for the consumer; p + capacity: free again, for the producer a round later. `claim` is the
+   consumer's: 2 * p + 1: it takes the message at p; 2 * p + 2: it has passed it over, since it was revoked (QN_RING_DROP_OLDEST). */
 typedef struct qn__ring_slot {
-    QN__RING_WORD sequence;
-    QN__RING_U32 unused;
+    QN__RING_WORD sequence, claim;
     qn_ring_message message;
 } qn__ring_slot;
 
 /* A work-group's report; written by it alone. */
 typedef struct qn__ring_group {
     QN__RING_WORD status;
-    QN__RING_WORD heartbeat;   /* goes up while it runs, busy or not */
-    QN__RING_WORD taken, done; /* messages: it is busy with one where they differ */
-    QN__RING_WORD sent, lost;  /* lost: found no room in an output */
-    QN__RING_WORD failed;      /* the code of qn_ring_fail; 0: none */
-    QN__RING_U32 unused;
-    QN__RING_U64 message; /* id of the last one taken */
-    QN__RING_U32 padding[6];
+    QN__RING_WORD heartbeat;                  /* goes up while it runs, busy or not */
+    QN__RING_WORD taken, done;                /* messages: it is busy with one where they differ */
+    QN__RING_WORD sent, lost;                 /* lost: found no room in an output */
+    QN__RING_WORD failed;                     /* the code of qn_ring_fail; 0: none */
+    QN__RING_WORD passed;                     /* messages that were revoked */
+    QN__RING_U64 message;                     /* id of the last one taken */
+    QN__RING_WORD bands[QN__RING_BANDS_MOST]; /* of `taken` and `passed`, by band */
+    QN__RING_U32 padding[2];
 } qn__ring_group;
 
 /* Followed by the groups' reports. */
@@ -69,7 +70,9 @@ typedef struct qn__ring_control {
     QN__RING_WORD epoch; /* number of the newest launch; set when no kernel reads it */
     QN__RING_U32 spins;  /* looks for a message before a work-group is idle */
     QN__RING_U32 budget; /* messages that a work-group takes in a launch */
-    QN__RING_U32 padding[12];
+    QN__RING_WORD
+    revoked[QN__RING_BANDS_MOST]; /* positions before these are dropped, as far as they are not claimed */
+    QN__RING_U32 padding[8];
     /* the kernel's line */
     QN__RING_WORD parked; /* number of the last launch that has ended, or is about to */
     QN__RING_U32 more[15];

@@ -102,6 +102,7 @@ qn_status qn__ring_kick(qn_ring *ring) {
 static qn_status fail(qn_ring *ring, qn_status status, const char *why) {
     snprintf(ring->why, sizeof ring->why, "ring '%s' has failed: %s", ring->label, why);
     ring->failure = status;
+    ring->errors++;
     atomic_store(&ring->state, QN_RING_FAILED);
     atomic_store(&ring->control->command, QN__RING_DROP);
     return qn__ring_fail(ring, status, "%s", ring->why);
@@ -196,8 +197,22 @@ static qn_status reset(qn_ring *ring) {
     if (!status) status = qn__ring_queue_reset(&ring->out, ring->stream);
     for (uint32_t i = 0; i < ring->desc.groups; i++)
         atomic_store(&qn__ring_groups(ring)[i].status, QN__GROUP_ABSENT);
+    for (uint32_t band = 0; band < QN__RING_BANDS_MOST; band++)
+        atomic_store(&ring->control->revoked[band], 0);
     atomic_store(&ring->control->parked, atomic_load(&ring->epoch));
     return status;
+}
+
+/* Counts begin here. */
+static void note_launch(qn_ring *ring) {
+    const qn__ring_group *groups = qn__ring_groups(ring);
+    memset(ring->taken_before, 0, sizeof ring->taken_before);
+    for (uint32_t i = 0; i < ring->desc.groups; i++)
+        for (uint32_t band = 0; band < ring->desc.bands; band++)
+            ring->taken_before[band] += atomic_load(&groups[i].bands[band]);
+    qn__ring_count(ring);
+    ring->launch_ns = qn__ring_now();
+    ring->handled_before = ring->handled;
 }
 
 qn_status qn_ring_launch(qn_ring *ring, uint64_t timeout_ns) {
@@ -205,6 +220,7 @@ qn_status qn_ring_launch(qn_ring *ring, uint64_t timeout_ns) {
     if (status) return status;
     pthread_mutex_lock(&ring->lock);
     if (atomic_load(&ring->state) == QN_RING_STOPPED) status = reset(ring);
+    if (!status) note_launch(ring);
     if (!status) enter(ring, LAUNCH);
     if (!status) status = submit(ring);
     pthread_mutex_unlock(&ring->lock);

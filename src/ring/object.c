@@ -72,7 +72,7 @@ static qn_status take_desc(qn_ring *ring, const qn_ring_desc *desc) {
     if (desc->loop && desc->state)
         return qn__ring_fail(ring, QN_ERROR_ARGUMENT, "qn_ring_create: `state` goes with `handler` alone");
     if ((unsigned)desc->mode > QN_RING_LAUNCHES || (unsigned)desc->idle > QN_RING_EVENTS ||
-        (unsigned)desc->policy > QN_RING_DROP_NEWEST)
+        (unsigned)desc->policy > QN_RING_DROP_OLDEST)
         return qn__ring_fail(ring, QN_ERROR_ARGUMENT,
                              "qn_ring_create: mode, idle or policy is not one that there is");
     set_default(&own->message_size, 64);
@@ -84,6 +84,11 @@ static qn_status take_desc(qn_ring *ring, const qn_ring_desc *desc) {
     set_default(&own->bands, 1);
     set_default(&own->sends, 1);
     set_default(&own->budget, 64);
+    if (desc->policy == QN_RING_DROP_OLDEST && own->groups > 1)
+        return qn__ring_fail(
+            ring, QN_ERROR_ARGUMENT,
+            "qn_ring_create: QN_RING_DROP_OLDEST is for rings with one work-group, and groups is %u",
+            (unsigned)own->groups);
     const qn_status status = check_sizes(ring);
     if (status) return status;
     own->capacity = power_of_two(own->capacity);
@@ -110,6 +115,12 @@ static qn_status choose_mode(qn_ring *ring) {
                              "qn_ring_create: %s has no memory that host and running kernels see alike "
                              "(QN_CAN_SHARE_COHERENTLY), which a ring's queues need",
                              info->name);
+    if (ring->desc.group_size > 1 && info->capabilities & QN_CAN_EMULATE)
+        return qn__ring_fail(
+            ring, QN_ERROR_UNSUPPORTED,
+            "qn_ring_create: group_size is %u, and %s is a software driver, of which those tried get "
+            "lost in a loop that one work-item goes round while others wait; use 1, or the device cpu",
+            (unsigned)ring->desc.group_size, info->name);
     if (ring->desc.mode == QN_RING_RESIDENT && why)
         return qn__ring_fail(ring, QN_ERROR_UNSUPPORTED,
                              "qn_ring_create: %s cannot keep a ring's kernel: %s; use QN_RING_LAUNCHES",
@@ -162,23 +173,29 @@ static qn_status make_queues(qn_ring *ring) {
     return QN_OK;
 }
 
+/* Work-groups that the device keeps: what the kernel takes of it says; on the processor a thread for each ring and, of all
+   rings together, half of the others (qn_stream_set_persistent). 0: not known. */
+static uint64_t resident_groups(const qn_device_info *info, const qn_kernel_resources *resources) {
+    if (info->kind != QN_DEVICE_CPU) return resources->resident_on_device;
+    return info->compute_units ? 1 + (info->compute_units - 1) / 2 : 0;
+}
+
 static qn_status check_residency(qn_ring *ring) {
     const qn_range range = {.global = {(uint64_t)ring->desc.groups * ring->desc.group_size},
                             .local = {ring->desc.group_size}};
     qn_kernel_resources resources;
     const qn_status status = qn_kernel_get_resources(ring->kernel, &range, &resources);
     if (status) return status;
-    ring->resident_groups = resources.resident_on_device;
+    ring->resident_groups = resident_groups(&ring->device_info, &resources);
     if (ring->desc.mode != QN_RING_RESIDENT || !ring->resident_groups ||
         ring->desc.groups <= ring->resident_groups)
         return QN_OK;
     return qn__ring_fail(
         ring, QN_ERROR_LAUNCH_SIZE,
         "qn_ring_create: ring '%s' wants %u work-groups of %u; %s keeps %llu of them at a time "
-        "(%u on each of %u compute units)",
+        "(it has %u compute units)",
         ring->label, (unsigned)ring->desc.groups, (unsigned)ring->desc.group_size, ring->device_info.name,
-        (unsigned long long)ring->resident_groups, (unsigned)resources.resident_groups,
-        (unsigned)ring->device_info.compute_units);
+        (unsigned long long)ring->resident_groups, (unsigned)ring->device_info.compute_units);
 }
 
 static qn_status make_stream(qn_ring *ring) {
@@ -210,6 +227,7 @@ static void release(qn_ring *ring) {
     }
     pthread_mutex_destroy(&ring->lock);
     pthread_mutex_destroy(&ring->receive_lock);
+    pthread_mutex_destroy(&ring->drop_lock);
     ring->magic = 0;
     ring->allocator.release(ring->allocator.user, ring);
 }
@@ -245,6 +263,7 @@ qn_status qn_ring_create_for(uint32_t header, qn_device *device, const qn_ring_d
     ring->inbox_end = &ring->inbox;
     pthread_mutex_init(&ring->lock, NULL);
     pthread_mutex_init(&ring->receive_lock, NULL);
+    pthread_mutex_init(&ring->drop_lock, NULL);
     status = make(ring, desc);
     if (status) {
         if (ring->stream) qn_stream_close(ring->stream, 0);

@@ -13,8 +13,10 @@ static qn__ring_slot *slot_at(const qn__ring_queue *queue, uint32_t band, uint32
 static void number_slots(qn__ring_queue *queue) {
     for (uint32_t band = 0; band < queue->bands; band++) {
         atomic_store(&queue->at[band], 0);
-        for (uint32_t i = 0; i < queue->capacity; i++)
+        for (uint32_t i = 0; i < queue->capacity; i++) {
             atomic_store_explicit(&slot_at(queue, band, i)->sequence, i, memory_order_relaxed);
+            atomic_store_explicit(&slot_at(queue, band, i)->claim, 0, memory_order_relaxed);
+        }
     }
     atomic_thread_fence(memory_order_seq_cst);
 }
@@ -44,6 +46,19 @@ qn_status qn__ring_queue_reset(qn__ring_queue *queue, qn_stream *stream) {
     return qn_stream_fill(stream, queue->ends, 0, qn_buffer_size(queue->ends), &zero, sizeof zero);
 }
 
+/* The message before the peak's first is still there: one more than ever. */
+static void note_peak(qn__ring_queue *queue, uint32_t band, uint32_t at) {
+    uint32_t peak = atomic_load_explicit(&queue->peak[band], memory_order_relaxed);
+    while (peak < queue->capacity) {
+        const uint32_t oldest = at - peak;
+        if (atomic_load_explicit(&slot_at(queue, band, oldest)->sequence, memory_order_relaxed) != oldest + 1)
+            return;
+        if (atomic_compare_exchange_weak_explicit(&queue->peak[band], &peak, peak + 1, memory_order_relaxed,
+                                                  memory_order_relaxed))
+            peak++;
+    }
+}
+
 bool qn__ring_queue_put(qn__ring_queue *queue, uint32_t band, const qn_ring_message *message,
                         const void *payload) {
     uint32_t at = atomic_load_explicit(&queue->at[band], memory_order_relaxed);
@@ -62,8 +77,58 @@ bool qn__ring_queue_put(qn__ring_queue *queue, uint32_t band, const qn_ring_mess
         slot->message = *message;
         if (message->size) memcpy(slot + 1, payload, message->size);
         atomic_store_explicit(&slot->sequence, at + 1, memory_order_release);
+        note_peak(queue, band, at);
         return true;
     }
+}
+
+/* How many slots from position `at` on look free, up to `count`: as many as one half of them, a quarter, ... is. */
+static uint32_t free_run(const qn__ring_queue *queue, uint32_t band, uint32_t at, uint32_t count) {
+    uint32_t run = count < queue->capacity ? count : queue->capacity;
+    while (run) {
+        const uint32_t last = at + run - 1;
+        if (atomic_load_explicit(&slot_at(queue, band, last)->sequence, memory_order_acquire) == last) break;
+        run /= 2;
+    }
+    return run;
+}
+
+uint32_t qn__ring_queue_put_run(qn__ring_queue *queue, uint32_t band, const qn_ring_message *first,
+                                const unsigned char *payloads, size_t stride, uint32_t count) {
+    uint32_t at = atomic_load_explicit(&queue->at[band], memory_order_relaxed), run;
+    do {
+        run = free_run(queue, band, at, count);
+    } while (run && !atomic_compare_exchange_weak_explicit(&queue->at[band], &at, at + run,
+                                                           memory_order_relaxed, memory_order_relaxed));
+    for (uint32_t i = 0; i < run; i++) {
+        qn__ring_slot *slot = slot_at(queue, band, at + i);
+        /* Of several consumers one may still copy from a slot before the last. */
+        while (atomic_load_explicit(&slot->sequence, memory_order_acquire) != at + i) {
+        }
+        slot->message = *first;
+        slot->message.id += i;
+        if (first->size) memcpy(slot + 1, payloads + i * stride, first->size);
+        atomic_store_explicit(&slot->sequence, at + i + 1, memory_order_release);
+    }
+    if (run) note_peak(queue, band, at + run - 1);
+    return run;
+}
+
+/* The host says first that it revokes and looks at the claim then; the kernel claims first and looks at what is revoked then. Where
+   both see the other, the kernel passes the message over and says so. Where it has taken it, it frees the slot soon. */
+bool qn__ring_queue_revoke(qn__ring_queue *queue, uint32_t band, _Atomic uint32_t *revoked) {
+    const uint32_t next = atomic_load_explicit(&queue->at[band], memory_order_relaxed);
+    const uint32_t oldest = next - queue->capacity;
+    qn__ring_slot *slot = slot_at(queue, band, oldest);
+    if (atomic_load_explicit(&slot->sequence, memory_order_acquire) != oldest + 1) return false;
+    atomic_store_explicit(revoked, oldest + 1, memory_order_relaxed);
+    atomic_thread_fence(memory_order_seq_cst);
+    for (bool claimed = true; claimed;) {
+        claimed = atomic_load_explicit(&slot->claim, memory_order_acquire) == 2 * oldest + 1;
+        if (atomic_load_explicit(&slot->sequence, memory_order_acquire) != oldest + 1) return false;
+    }
+    atomic_store_explicit(&slot->sequence, next, memory_order_release);
+    return true;
 }
 
 const qn__ring_slot *qn__ring_queue_first(const qn__ring_queue *queue) {

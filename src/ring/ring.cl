@@ -35,7 +35,7 @@ typedef struct qn_ring {
 
 /* Declares `name`, a ring; the first thing in a kernel of QN_RING_PARAMETERS. */
 #define QN_RING(name)                                                                                        \
-    local uint4 qn__block[QN_RING_IN_SLOT / 16];                                                             \
+    local uint4 qn__block[QN_RING_IN_SLOT / 16 + 1];                                                             \
     qn_ring name;                                                                                            \
     qn__ring_begin(&name, qn__control, qn__in, qn__in_ends, qn__out, qn__out_ends, qn__block)
 
@@ -93,6 +93,24 @@ static uint qn__ring_count(global uint *count) {
 #endif
 }
 
+/* Whether the message at `at` is the consumer's, who says so first. The host revokes first and looks at the claim then: one of the
+   two sees the other. */
+static bool qn__ring_keep(const qn_ring *ring, global qn__ring_slot *slot, uint band, uint at) {
+#if QN_RING_REVOKES
+    QN__STORE(slot->claim, 2 * at + 1, release);
+    QN__FENCE(seq_cst);
+    if (QN__LOAD(ring->control->revoked[band], acquire) - at - 1 >= QN_RING_IN_CAPACITY) return true;
+    QN__STORE(slot->claim, 2 * at + 2, release);
+    return false;
+#else
+    return true;
+#endif
+}
+
+static void qn__ring_count_band(const qn_ring *ring, uint band) {
+    QN__STORE(ring->report->bands[band], QN__LOAD(ring->report->bands[band], relaxed) + 1, relaxed);
+}
+
 /* 1 + the index of a slot with a message, which is the caller's from now on; 0: there is none. */
 static uint qn__ring_take(const qn_ring *ring) {
     for (int band = QN_RING_BANDS - 1; band >= 0; band--) {
@@ -100,9 +118,15 @@ static uint qn__ring_take(const qn_ring *ring) {
         for (;;) {
             const uint at = qn__ring_count(head);
             const uint index = band * QN_RING_IN_CAPACITY + (at & (QN_RING_IN_CAPACITY - 1));
-            const int ahead = (int)(qn__ring_sequence(qn__ring_in_slot(ring, index)) - (at + 1));
+            global uchar *slot = qn__ring_in_slot(ring, index);
+            const int ahead = (int)(qn__ring_sequence(slot) - (at + 1));
             if (ahead < 0) break;
-            if (ahead == 0 && qn__ring_claim(head, at)) return index + 1;
+            /* Revoked messages are behind: their slots have newer ones. */
+            if (ahead > 0 && !QN_RING_REVOKES) continue;
+            if (!qn__ring_claim(head, at)) continue;
+            qn__ring_count_band(ring, band);
+            if (ahead == 0 && qn__ring_keep(ring, (global qn__ring_slot *)slot, band, at)) return index + 1;
+            QN__STORE(ring->report->passed, QN__LOAD(ring->report->passed, relaxed) + 1, relaxed);
         }
     }
     return 0;
@@ -164,20 +188,18 @@ static void qn__ring_report(qn_ring *ring, uint status) {
     QN__STORE(ring->report->status, status, release);
 }
 
-/* 1 + the index of the next message's slot; 0: the kernel is to end. */
-static uint qn__ring_poll(qn_ring *ring) {
-    for (uint spins = 0;; spins++) {
-        const uint command = QN__LOAD(ring->control->command, acquire);
-        if (command == QN__RING_DROP) return 0;
-        qn__ring_report(ring, command == QN__RING_PAUSE ? QN__GROUP_PAUSED : QN__GROUP_RUNNING);
-        if (command != QN__RING_PAUSE && qn__ring_has_room(ring)) {
-            const uint found = qn__ring_take(ring);
-            if (found) return found;
-            if (command == QN__RING_DRAIN) return 0;
-        }
-        if (!qn__ring_rest(ring, spins)) return 0;
-        if ((spins & 255) == 255) QN__STORE(ring->report->heartbeat, QN__LOAD(ring->report->heartbeat, relaxed) + 1, relaxed);
+/* One look, by the host's command: false, where there is a message (1 + the index of its slot in *found) or the kernel is to end. */
+static bool qn__ring_look(qn_ring *ring, uint spins, uint *found) {
+    const uint command = QN__LOAD(ring->control->command, acquire);
+    if (command == QN__RING_DROP) return false;
+    qn__ring_report(ring, command == QN__RING_PAUSE ? QN__GROUP_PAUSED : QN__GROUP_RUNNING);
+    if (command != QN__RING_PAUSE && qn__ring_has_room(ring)) {
+        *found = qn__ring_take(ring);
+        if (*found || command == QN__RING_DRAIN) return false;
     }
+    if ((spins & 255) == 255)
+        QN__STORE(ring->report->heartbeat, QN__LOAD(ring->report->heartbeat, relaxed) + 1, relaxed);
+    return qn__ring_rest(ring, spins);
 }
 
 static void qn__ring_done(qn_ring *ring) {
@@ -187,16 +209,29 @@ static void qn__ring_done(qn_ring *ring) {
 
 static bool qn__ring_is_first(void) { return get_local_id(0) == 0; }
 
-/* The first work-item's part of qn_ring_receive. */
-static uint qn__ring_next(qn_ring *ring) {
+/* The first work-item's value, for all. Before the next one they have to meet once more. */
+static uint qn__ring_share(const qn_ring *ring, uint value) {
+#if QN_RING_GROUP_SIZE == 1
+    return value;
+#else
+    local volatile uint *word = (local uint *)(ring->block + QN_RING_IN_SLOT / 16);
+    if (qn__ring_is_first()) *word = value;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return *word;
+#endif
+}
+
+/* Before the first look: the last message is done with. false: the kernel is to end. */
+static bool qn__ring_go_on(qn_ring *ring) {
     qn__ring_done(ring);
-    if (QN__LOAD(ring->report->failed, relaxed)) return 0;
-    if (ring->handled == ring->control->budget) {
-        if (!ring->counted && !ring->leaving) qn__ring_rest(ring, QN__RING_FOREVER);
-        return 0;
-    }
-    const uint found = qn__ring_poll(ring);
-    if (!found) return 0;
+    if (QN__LOAD(ring->report->failed, relaxed)) return false;
+    if (ring->handled != ring->control->budget) return true;
+    if (!ring->counted && !ring->leaving) qn__ring_rest(ring, QN__RING_FOREVER);
+    return false;
+}
+
+/* After the last: a message has been found. */
+static void qn__ring_start(qn_ring *ring) {
     if (ring->counted && !ring->leaving) {
         atomic_fetch_sub_explicit(qn__ring_idle(ring, ring->epoch), 1, memory_order_relaxed, memory_scope_device);
         ring->counted = false;
@@ -204,13 +239,22 @@ static uint qn__ring_next(qn_ring *ring) {
     ring->handled++;
     ring->taken++;
     ring->busy = true;
-    return found;
+}
+
+/* 1 + the index of the next message's slot; 0: the kernel is to end. The first work-item looks, while the others wait at a
+   barrier. */
+static uint qn__ring_poll(qn_ring *ring) {
+    uint found = 0, spins = 0;
+    if (qn__ring_is_first() && qn__ring_go_on(ring)) {
+        while (qn__ring_look(ring, spins, &found)) spins++;
+        if (found) qn__ring_start(ring);
+    }
+    return qn__ring_share(ring, found);
 }
 
 /* Waits for the next message; all work-items of the group call it. false: the kernel is to end. */
 static bool qn_ring_receive(qn_ring *ring) {
-    uint found = qn__ring_is_first() ? qn__ring_next(ring) : 0;
-    found = work_group_broadcast(found, 0);
+    const uint found = qn__ring_poll(ring);
     if (!found) {
         if (qn__ring_is_first()) QN__STORE(ring->report->status, QN__GROUP_PARKED, release);
         return false;
@@ -240,7 +284,9 @@ static local const void *qn_ring_payload(const qn_ring *ring) {
 /* Whether a handler that takes long should come back, since the host stops or pauses the ring. */
 static bool qn_ring_should_stop(const qn_ring *ring) {
     const uint command = qn__ring_is_first() ? QN__LOAD(ring->control->command, relaxed) : 0;
-    return work_group_broadcast(command, 0) <= QN__RING_PAUSE;
+    const uint shared = qn__ring_share(ring, command);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return shared <= QN__RING_PAUSE;
 }
 
 /* Makes the ring QN_RING_FAILED, with the handled message's id and the code (not 0), once the handler has returned. */
@@ -274,8 +320,9 @@ static void qn__ring_fill(const qn_ring *ring, global uchar *slot, const void *p
 static bool qn__ring_send(qn_ring *ring, const void *payload, uint size, uint type, uint flags) {
     if (size > QN_RING_OUT_SLOT - QN__RING_SLOT_HEAD) return false;
     uint at = qn__ring_is_first() ? qn__ring_reserve(ring) : 0;
-    at = work_group_broadcast(at, 0);
+    at = qn__ring_share(ring, at);
     if (!at) {
+        barrier(CLK_LOCAL_MEM_FENCE);
         if (qn__ring_is_first()) QN__STORE(ring->report->lost, ++ring->lost, relaxed);
         return false;
     }

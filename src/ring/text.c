@@ -11,7 +11,7 @@ typedef struct define {
     char name[32], value[16];
 } define;
 
-enum { NUM_SIZES = 9, NUM_TEXTS = 3 };
+enum { NUM_SIZES = 10, NUM_TEXTS = 3 };
 
 static void list_sizes(const qn_ring *ring, define sizes[NUM_SIZES]) {
     const struct {
@@ -26,6 +26,7 @@ static void list_sizes(const qn_ring *ring, define sizes[NUM_SIZES]) {
         {"QN_RING_GROUPS", ring->desc.groups},
         {"QN_RING_GROUP_SIZE", ring->desc.group_size},
         {"QN_RING_SENDS", ring->desc.sends},
+        {"QN_RING_REVOKES", ring->desc.policy == QN_RING_DROP_OLDEST},
         {"QN_RING_STAYS", ring->desc.mode == QN_RING_RESIDENT},
     };
     for (int i = 0; i < NUM_SIZES; i++) {

@@ -8,7 +8,7 @@ static void calls_and_replies(void **state) {
     rig r = start(&(qn_ring_desc){0});
     for (int i = 0; i < 300; i++) { /* more than the queue has */
         numbers in = {{i, 2 * i, 3 * i, 4 * i}}, out = {{0}};
-        assert_ok(r.context, qn_ring_call(r.ring, &in, sizeof in, &out, sizeof out, SECONDS(20)));
+        assert_ok(r.context, qn_ring_call(r.ring, &in, sizeof in, &out, sizeof out, SECONDS(60)));
         assert_int_equal(out.x[0], 2 * i + 1);
         assert_int_equal(out.x[3], 8 * i + 1);
     }
@@ -23,13 +23,13 @@ static void order_is_kept(void **state) {
     for (int i = 0; i < COUNT; i++) {
         numbers in = {{i}};
         qn_ring_message message = {.type = 7};
-        assert_ok(r.context, qn_ring_send(r.ring, &message, &in, sizeof in, SECONDS(20)));
+        assert_ok(r.context, qn_ring_send(r.ring, &message, &in, sizeof in, SECONDS(60)));
         assert_int_equal(message.id, i + 1);
     }
     for (int i = 0; i < COUNT; i++) {
         numbers out;
         qn_ring_message message;
-        assert_ok(r.context, qn_ring_receive(r.ring, &message, &out, sizeof out, SECONDS(20)));
+        assert_ok(r.context, qn_ring_receive(r.ring, &message, &out, sizeof out, SECONDS(60)));
         assert_int_equal(message.correlation, i + 1);
         assert_int_equal(message.size, sizeof out);
         assert_int_equal(out.x[0], 2 * i + 1);
@@ -52,20 +52,20 @@ static void states_are_kept(void **state) {
     assert_fails(c, qn_ring_send(r.ring, NULL, &in, sizeof in, 0), QN_ERROR_STATE, "created");
     assert_fails(c, qn_ring_receive(r.ring, NULL, &in, sizeof in, 0), QN_ERROR_STATE, "nothing is left");
     for (int round = 0; round < 2; round++) {
-        assert_ok(c, qn_ring_launch(r.ring, SECONDS(20)));
+        assert_ok(c, qn_ring_launch(r.ring, SECONDS(60)));
         assert_int_equal(state_of(&r), QN_RING_LAUNCHED);
         assert_fails(c, qn_ring_launch(r.ring, 0), QN_ERROR_STATE, "launched");
         assert_fails(c, qn_ring_call(r.ring, &in, sizeof in, &out, sizeof out, 20000000), QN_ERROR_TIMEOUT,
                      "has not answered in 20000 us");
-        assert_ok(c, qn_ring_activate(r.ring, SECONDS(20)));
-        assert_ok(c, qn_ring_call(r.ring, &in, sizeof in, &out, sizeof out, SECONDS(20)));
-        assert_ok(c, qn_ring_pause(r.ring, SECONDS(20)));
+        assert_ok(c, qn_ring_activate(r.ring, SECONDS(60)));
+        assert_ok(c, qn_ring_call(r.ring, &in, sizeof in, &out, sizeof out, SECONDS(60)));
+        assert_ok(c, qn_ring_pause(r.ring, SECONDS(60)));
         assert_fails(c, qn_ring_call(r.ring, &in, sizeof in, &out, sizeof out, 20000000), QN_ERROR_TIMEOUT,
                      "");
         assert_int_equal(state_of(&r), QN_RING_PAUSED);
-        assert_ok(c, qn_ring_resume(r.ring, SECONDS(20)));
-        assert_ok(c, qn_ring_send(r.ring, NULL, &in, sizeof in, SECONDS(20)));
-        assert_ok(c, qn_ring_stop(r.ring, QN_RING_DRAIN, SECONDS(20)));
+        assert_ok(c, qn_ring_resume(r.ring, SECONDS(60)));
+        assert_ok(c, qn_ring_send(r.ring, NULL, &in, sizeof in, SECONDS(60)));
+        assert_ok(c, qn_ring_stop(r.ring, QN_RING_DRAIN, SECONDS(60)));
         assert_int_equal(state_of(&r), QN_RING_STOPPED);
         assert_ok(c, qn_ring_stop(r.ring, QN_RING_DRAIN, 0));
         assert_ok(c, qn_ring_receive(r.ring, NULL, &out, sizeof out, 0));
@@ -83,7 +83,7 @@ static void it_parks(void **state) {
         for (int i = 0; i < 20; i++) {
             numbers in = {{i}}, out = {{0}};
             if (i % 5 == 0) pause_ms(2);
-            assert_ok(r.context, qn_ring_call(r.ring, &in, sizeof in, &out, sizeof out, SECONDS(20)));
+            assert_ok(r.context, qn_ring_call(r.ring, &in, sizeof in, &out, sizeof out, SECONDS(60)));
             assert_int_equal(out.x[0], 2 * i + 1);
         }
         finish(&r);
@@ -107,12 +107,12 @@ static void wrong_calls(void **state) {
     assert_fails(c, qn_ring_send(r.ring, &message, &in, 4, 0), QN_ERROR_RANGE, "priority is 256");
     assert_fails(c, qn_ring_receive(r.ring, NULL, NULL, 4, 0), QN_ERROR_NULL, "payload is NULL");
     assert_fails(c, qn_ring_receive(r.ring, NULL, &out, sizeof out, 1000), QN_ERROR_TIMEOUT, "nothing came");
-    assert_fails(c, qn_ring_call(r.ring, &in, sizeof in, &out, 4, SECONDS(20)), QN_ERROR_RANGE,
+    assert_fails(c, qn_ring_call(r.ring, &in, sizeof in, &out, 4, SECONDS(60)), QN_ERROR_RANGE,
                  "has 16 bytes");
-    assert_ok(c, qn_ring_send(r.ring, NULL, &in, sizeof in, SECONDS(20)));
-    assert_fails(c, qn_ring_receive(r.ring, NULL, &out, 4, SECONDS(20)), QN_ERROR_RANGE,
+    assert_ok(c, qn_ring_send(r.ring, NULL, &in, sizeof in, SECONDS(60)));
+    assert_fails(c, qn_ring_receive(r.ring, NULL, &out, 4, SECONDS(60)), QN_ERROR_RANGE,
                  "there is room for 4");
-    assert_ok(c, qn_ring_receive(r.ring, NULL, &out, sizeof out, SECONDS(20)));
+    assert_ok(c, qn_ring_receive(r.ring, NULL, &out, sizeof out, SECONDS(60)));
     assert_ok(c, qn_ring_get_info(r.ring, &info));
     assert_string_equal(info.label, "twice");
     assert_int_equal(info.capacity, 256);

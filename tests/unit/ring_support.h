@@ -45,14 +45,14 @@ static inline rig make(const qn_ring_desc *desc) {
 
 static inline rig start(const qn_ring_desc *desc) {
     rig r = make(desc);
-    assert_ok(r.context, qn_ring_launch(r.ring, SECONDS(20)));
-    assert_ok(r.context, qn_ring_activate(r.ring, SECONDS(20)));
+    assert_ok(r.context, qn_ring_launch(r.ring, SECONDS(60)));
+    assert_ok(r.context, qn_ring_activate(r.ring, SECONDS(60)));
     return r;
 }
 
 static inline void finish(rig *r) {
-    assert_ok(r->context, qn_ring_close(r->ring, SECONDS(20)));
-    assert_ok(r->context, qn_context_close(r->context, SECONDS(20)));
+    assert_ok(r->context, qn_ring_close(r->ring, SECONDS(60)));
+    assert_ok(r->context, qn_context_close(r->context, SECONDS(60)));
 }
 
 static inline qn_ring_state state_of(const rig *r) {

@@ -1,75 +1,8 @@
-/* Sending, receiving, and calls that wait for their reply. Whoever waits for a message takes what comes: a reply goes to the call
-   that waits for it, the rest into the inbox, from which qn_ring_receive takes first. */
+/* Receiving, and calls that wait for their reply. Whoever waits for a message takes what comes: a reply goes to the call that waits
+   for it, the rest into the inbox, from which qn_ring_receive takes first. */
 #include <string.h>
 
 #include "ring/internal.h"
-
-/* ---- sending ---- */
-
-static qn_status check_send(qn_ring *ring, const char *function, const qn_ring_message *message,
-                            const void *payload, size_t size) {
-    qn_status status = qn__ring_check(ring, function);
-    if (status) return status;
-    const int state = atomic_load_explicit(&ring->state, memory_order_acquire);
-    if (state == QN_RING_FAILED) return qn__ring_look(ring);
-    if (state < QN_RING_LAUNCHED || state > QN_RING_PAUSED)
-        return qn__ring_fail(ring, QN_ERROR_STATE, "%s: ring '%s' is %s", function, ring->label,
-                             qn__ring_state_name(state));
-    if (size > ring->desc.message_size)
-        return qn__ring_fail(ring, QN_ERROR_RANGE,
-                             "%s: the payload has %zu bytes; ring '%s' takes at most %u", function, size,
-                             ring->label, (unsigned)ring->desc.message_size);
-    if (size && !payload) return qn__ring_fail(ring, QN_ERROR_NULL, "%s: payload is NULL", function);
-    if (message && message->priority > 255)
-        return qn__ring_fail(ring, QN_ERROR_RANGE, "%s: priority is %u; at most 255 is possible", function,
-                             (unsigned)message->priority);
-    return QN_OK;
-}
-
-static qn_ring_message address(qn_ring *ring, const qn_ring_message *message, size_t size, uint32_t flags) {
-    qn_ring_message full = message ? *message : (qn_ring_message){0};
-    full.id = atomic_fetch_add_explicit(&ring->next_id, 1, memory_order_relaxed) + 1;
-    full.time_ns = qn__ring_now();
-    full.size = (uint32_t)size;
-    full.flags = flags;
-    return full;
-}
-
-static qn_status no_room(qn_ring *ring, const char *function, uint64_t timeout_ns) {
-    return qn__ring_fail(ring, QN_ERROR_TIMEOUT,
-                         "%s: the queue of ring '%s' was full for %llu us (%u messages)", function,
-                         ring->label, (unsigned long long)(timeout_ns / 1000), (unsigned)ring->desc.capacity);
-}
-
-/* Puts a message in, as the policy says where there is no room. */
-static qn_status put(qn_ring *ring, const char *function, const qn_ring_message *full, const void *payload,
-                     qn__ring_wait *wait) {
-    const uint32_t band = full->priority * ring->desc.bands / 256;
-    while (!qn__ring_queue_put(&ring->in, band, full, payload)) {
-        if (ring->desc.policy == QN_RING_DROP_NEWEST) {
-            atomic_fetch_add(&ring->dropped, 1);
-            return QN_OK;
-        }
-        if (ring->desc.policy == QN_RING_REJECT) return no_room(ring, function, 0);
-        qn_status status = qn__ring_kick(ring);
-        if (!status && qn__ring_wait_is_long(wait)) status = qn__ring_look(ring);
-        if (status) return status;
-        if (!qn__ring_wait_more(wait)) return no_room(ring, function, wait->timeout_ns);
-    }
-    return qn__ring_kick(ring);
-}
-
-qn_status qn_ring_send(qn_ring *ring, qn_ring_message *message, const void *payload, size_t size,
-                       uint64_t timeout_ns) {
-    qn_status status = check_send(ring, "qn_ring_send", message, payload, size);
-    if (status) return status;
-    const qn_ring_message full = address(ring, message, size, 0);
-    if (full.deadline_ns && full.time_ns > full.deadline_ns)
-        return qn__ring_fail(ring, QN_ERROR_TIMEOUT, "qn_ring_send: the message's deadline is past");
-    if (message) *message = full;
-    qn__ring_wait wait = qn__ring_wait_begin(timeout_ns);
-    return put(ring, "qn_ring_send", &full, payload, &wait);
-}
 
 /* ---- what comes ---- */
 
@@ -77,6 +10,12 @@ static qn__ring_pending **find_pending(qn_ring *ring, uint64_t id) {
     qn__ring_pending **at = &ring->pending;
     while (*at && (*at)->id != id) at = &(*at)->next;
     return at;
+}
+
+/* One more message has come. */
+static void note(qn_ring *ring, const qn_ring_message *message) {
+    atomic_fetch_add_explicit(&ring->received, 1, memory_order_relaxed);
+    if (message->correlation) qn__ring_note_latency(ring, qn__ring_now() - message->time_ns);
 }
 
 static void answer(qn__ring_pending *call, const qn__ring_slot *slot) {
@@ -104,7 +43,12 @@ static qn_status keep(qn_ring *ring, const qn__ring_slot *slot) {
 static bool deliver(qn_ring *ring, const qn__ring_slot *slot) {
     if (!(slot->message.flags & QN__RING_CALL)) return false;
     qn__ring_pending **call = find_pending(ring, slot->message.correlation);
-    if (*call) answer(*call, slot); /* else it came too late */
+    if (*call) {
+        answer(*call, slot);
+        note(ring, &slot->message);
+    } else {
+        atomic_fetch_add_explicit(&ring->late, 1, memory_order_relaxed);
+    }
     qn__ring_queue_drop_first(&ring->out);
     return true;
 }
@@ -166,17 +110,17 @@ static qn_status await_reply(qn_ring *ring, qn__ring_pending *call, qn__ring_wai
 
 qn_status qn_ring_call(qn_ring *ring, const void *payload, size_t size, void *reply, size_t reply_size,
                        uint64_t timeout_ns) {
-    qn_status status = check_send(ring, "qn_ring_call", NULL, payload, size);
+    qn_status status = qn__ring_check_send(ring, "qn_ring_call", NULL, payload, size);
     if (status) return status;
     if (reply_size && !reply) return qn__ring_fail(ring, QN_ERROR_NULL, "qn_ring_call: reply is NULL");
-    const qn_ring_message full = address(ring, NULL, size, QN__RING_CALL);
+    const qn_ring_message full = qn__ring_address(ring, NULL, size, QN__RING_CALL, 1);
     qn__ring_pending call = {.id = full.id, .reply = reply, .size = reply_size};
     qn__ring_wait wait = qn__ring_wait_begin(timeout_ns);
     pthread_mutex_lock(&ring->receive_lock);
     call.next = ring->pending;
     ring->pending = &call;
     pthread_mutex_unlock(&ring->receive_lock);
-    status = put(ring, "qn_ring_call", &full, payload, &wait);
+    status = qn__ring_put(ring, "qn_ring_call", &full, payload, &wait);
     if (status) {
         forget(ring, &call);
         return status;
@@ -205,52 +149,89 @@ static qn_status take_letter(qn_ring *ring, qn_ring_message *message, void *payl
     ring->inbox = letter->next;
     if (!ring->inbox) ring->inbox_end = &ring->inbox;
     atomic_fetch_sub(&ring->num_letters, 1);
+    note(ring, &letter->message);
     ring->allocator.release(ring->allocator.user, letter);
     return QN_OK;
 }
 
-/* One look; *got is set where a message was found. */
-static qn_status take(qn_ring *ring, qn_ring_message *message, void *payload, size_t size, bool *got) {
+/* Where messages go. */
+typedef struct target {
+    qn_ring_message *messages; /* may be NULL */
+    unsigned char *payloads;
+    size_t stride;
+    uint32_t count, got;
+} target;
+
+/* The next message, if there is one; *more is cleared where there is none. Under the receive lock. */
+static qn_status take_one(qn_ring *ring, const target *to, bool *more) {
+    qn_ring_message *message = to->messages ? to->messages + to->got : NULL;
+    unsigned char *payload = to->payloads ? to->payloads + to->got * to->stride : NULL;
+    if (ring->inbox) return take_letter(ring, message, payload, to->stride);
+    for (;;) {
+        const qn__ring_slot *slot = qn__ring_queue_first(&ring->out);
+        *more = slot != NULL;
+        if (!slot) return QN_OK;
+        if (deliver(ring, slot)) continue;
+        const qn_status status = hand_out(ring, &slot->message, slot + 1, message, payload, to->stride);
+        if (status) return status;
+        note(ring, &slot->message);
+        qn__ring_queue_drop_first(&ring->out);
+        return QN_OK;
+    }
+}
+
+/* One look. */
+static qn_status take(qn_ring *ring, target *to) {
     qn_status status = QN_OK;
     pthread_mutex_lock(&ring->receive_lock);
-    if (ring->inbox) {
-        *got = true;
-        status = take_letter(ring, message, payload, size);
-    }
-    while (!*got) {
-        const qn__ring_slot *slot = qn__ring_queue_first(&ring->out);
-        if (!slot) break;
-        if (deliver(ring, slot)) continue;
-        *got = true;
-        status = hand_out(ring, &slot->message, slot + 1, message, payload, size);
-        if (!status) qn__ring_queue_drop_first(&ring->out);
+    for (bool more = true; more && !status && to->got < to->count;) {
+        status = take_one(ring, to, &more);
+        if (more && !status) to->got++;
     }
     pthread_mutex_unlock(&ring->receive_lock);
-    return status;
+    return to->got ? QN_OK : status;
+}
+
+static qn_status receive(qn_ring *ring, const char *function, target *to, uint64_t timeout_ns) {
+    qn__ring_wait wait = qn__ring_wait_begin(timeout_ns);
+    for (bool in_time = true;;) {
+        qn_status status = QN_OK;
+        const int state = atomic_load(&ring->state);
+        if (!is_empty(ring) || atomic_load_explicit(&ring->num_letters, memory_order_relaxed))
+            status = take(ring, to);
+        if (status) return status;
+        if (to->got) return qn__ring_kick(ring);
+        if (state == QN_RING_CREATED || state == QN_RING_STOPPED)
+            return qn__ring_fail(ring, QN_ERROR_STATE, "%s: ring '%s' is %s, and nothing is left of it",
+                                 function, ring->label, qn__ring_state_name(state));
+        if (!in_time)
+            return qn__ring_fail(ring, QN_ERROR_TIMEOUT, "%s: nothing came from ring '%s' in %llu us",
+                                 function, ring->label, (unsigned long long)(timeout_ns / 1000));
+        status = pass_time(ring, &wait, &in_time);
+        if (status) return status;
+    }
 }
 
 qn_status qn_ring_receive(qn_ring *ring, qn_ring_message *message, void *payload, size_t size,
                           uint64_t timeout_ns) {
-    qn_status status = qn__ring_check(ring, "qn_ring_receive");
+    const qn_status status = qn__ring_check(ring, "qn_ring_receive");
     if (status) return status;
     if (size && !payload) return qn__ring_fail(ring, QN_ERROR_NULL, "qn_ring_receive: payload is NULL");
-    qn__ring_wait wait = qn__ring_wait_begin(timeout_ns);
-    for (bool in_time = true;;) {
-        bool got = false;
-        const int state = atomic_load(&ring->state);
-        if (!is_empty(ring) || atomic_load_explicit(&ring->num_letters, memory_order_relaxed))
-            status = take(ring, message, payload, size, &got);
-        if (status) return status;
-        if (got) return qn__ring_kick(ring);
-        if (state == QN_RING_CREATED || state == QN_RING_STOPPED)
-            return qn__ring_fail(ring, QN_ERROR_STATE,
-                                 "qn_ring_receive: ring '%s' is %s, and nothing is left of it", ring->label,
-                                 qn__ring_state_name(state));
-        if (!in_time)
-            return qn__ring_fail(ring, QN_ERROR_TIMEOUT,
-                                 "qn_ring_receive: nothing came from ring '%s' in %llu us", ring->label,
-                                 (unsigned long long)(timeout_ns / 1000));
-        status = pass_time(ring, &wait, &in_time);
-        if (status) return status;
-    }
+    target to = {message, payload, size, 1, 0};
+    return receive(ring, "qn_ring_receive", &to, timeout_ns);
+}
+
+qn_status qn_ring_receive_batch(qn_ring *ring, qn_ring_message *messages, void *payloads, size_t stride,
+                                uint32_t count, uint32_t *received, uint64_t timeout_ns) {
+    if (received) *received = 0;
+    qn_status status = qn__ring_check(ring, "qn_ring_receive_batch");
+    if (status) return status;
+    if (!received || (stride && !payloads))
+        return qn__ring_fail(ring, QN_ERROR_NULL, "qn_ring_receive_batch: %s is NULL",
+                             received ? "payloads" : "received");
+    if (count == 0) return QN_OK;
+    target to = {messages, payloads, stride, count, 0};
+    status = receive(ring, "qn_ring_receive_batch", &to, timeout_ns);
+    *received = to.got;
+    return status;
 }

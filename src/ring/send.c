@@ -1,0 +1,140 @@
+/* Sending: messages of the host get their number and time, and go into their band, or wherever the policy says. */
+#include <string.h>
+
+#include "ring/internal.h"
+
+qn_status qn__ring_check_send(qn_ring *ring, const char *function, const qn_ring_message *message,
+                              const void *payload, size_t size) {
+    qn_status status = qn__ring_check(ring, function);
+    if (status) return status;
+    const int state = atomic_load_explicit(&ring->state, memory_order_acquire);
+    if (state == QN_RING_FAILED) return qn__ring_look(ring);
+    if (state < QN_RING_LAUNCHED || state > QN_RING_PAUSED)
+        return qn__ring_fail(ring, QN_ERROR_STATE, "%s: ring '%s' is %s", function, ring->label,
+                             qn__ring_state_name(state));
+    if (size > ring->desc.message_size)
+        return qn__ring_fail(ring, QN_ERROR_RANGE,
+                             "%s: the payload has %zu bytes; ring '%s' takes at most %u", function, size,
+                             ring->label, (unsigned)ring->desc.message_size);
+    if (size && !payload) return qn__ring_fail(ring, QN_ERROR_NULL, "%s: payload is NULL", function);
+    if (message && message->priority > 255)
+        return qn__ring_fail(ring, QN_ERROR_RANGE, "%s: priority is %u; at most 255 is possible", function,
+                             (unsigned)message->priority);
+    return QN_OK;
+}
+
+qn_ring_message qn__ring_address(qn_ring *ring, const qn_ring_message *message, size_t size, uint32_t flags,
+                                 uint32_t count) {
+    qn_ring_message full = message ? *message : (qn_ring_message){0};
+    full.id = atomic_fetch_add_explicit(&ring->next_id, count, memory_order_relaxed) + 1;
+    full.time_ns = qn__ring_now();
+    full.size = (uint32_t)size;
+    full.flags = flags;
+    return full;
+}
+
+static qn_status no_room(qn_ring *ring, const char *function, uint64_t timeout_ns) {
+    return qn__ring_fail(ring, QN_ERROR_TIMEOUT,
+                         "%s: the queue of ring '%s' was full for %llu us (%u messages)", function,
+                         ring->label, (unsigned long long)(timeout_ns / 1000), (unsigned)ring->desc.capacity);
+}
+
+/* Makes room by the oldest message of the band. */
+static void drop_oldest(qn_ring *ring, uint32_t band) {
+    pthread_mutex_lock(&ring->drop_lock);
+    if (qn__ring_queue_revoke(&ring->in, band, &ring->control->revoked[band]))
+        atomic_fetch_add_explicit(&ring->dropped[band], 1, memory_order_relaxed);
+    pthread_mutex_unlock(&ring->drop_lock);
+}
+
+/* What is revoked is told by a position, which must not look like a later one when positions have wrapped. */
+static void follow_up(qn_ring *ring, uint32_t band) {
+    _Atomic uint32_t *revoked = &ring->control->revoked[band];
+    const uint32_t at = atomic_load_explicit(&ring->in.at[band], memory_order_relaxed);
+    if (at - atomic_load_explicit(revoked, memory_order_relaxed) < 1u << 30) return;
+    pthread_mutex_lock(&ring->drop_lock);
+    if (at - atomic_load_explicit(revoked, memory_order_relaxed) >= 1u << 30)
+        atomic_store_explicit(revoked, at - ring->in.capacity, memory_order_relaxed);
+    pthread_mutex_unlock(&ring->drop_lock);
+}
+
+/* What to do about a full band, by the policy; *put_again: there may be room now. */
+static qn_status make_room(qn_ring *ring, const char *function, uint32_t band, qn__ring_wait *wait,
+                           bool *put_again) {
+    *put_again = true;
+    if (ring->desc.policy == QN_RING_DROP_OLDEST) {
+        drop_oldest(ring, band);
+        return QN_OK;
+    }
+    if (ring->desc.policy == QN_RING_DROP_NEWEST) {
+        *put_again = false;
+        atomic_fetch_add_explicit(&ring->dropped[band], 1, memory_order_relaxed);
+        return QN_OK;
+    }
+    if (ring->desc.policy == QN_RING_REJECT) return no_room(ring, function, 0);
+    qn_status status = qn__ring_kick(ring);
+    if (!status && qn__ring_wait_is_long(wait)) status = qn__ring_look(ring);
+    if (!status && !qn__ring_wait_more(wait)) status = no_room(ring, function, wait->timeout_ns);
+    return status;
+}
+
+qn_status qn__ring_put(qn_ring *ring, const char *function, const qn_ring_message *full, const void *payload,
+                       qn__ring_wait *wait) {
+    const uint32_t band = full->priority * ring->desc.bands / 256;
+    bool put_again = true;
+    while (!qn__ring_queue_put(&ring->in, band, full, payload)) {
+        const qn_status status = make_room(ring, function, band, wait, &put_again);
+        if (status || !put_again) return status;
+    }
+    atomic_fetch_add_explicit(&ring->sent[band], 1, memory_order_relaxed);
+    if (ring->desc.policy == QN_RING_DROP_OLDEST) follow_up(ring, band);
+    return qn__ring_kick(ring);
+}
+
+qn_status qn_ring_send(qn_ring *ring, qn_ring_message *message, const void *payload, size_t size,
+                       uint64_t timeout_ns) {
+    qn_status status = qn__ring_check_send(ring, "qn_ring_send", message, payload, size);
+    if (status) return status;
+    const qn_ring_message full = qn__ring_address(ring, message, size, 0, 1);
+    if (full.deadline_ns && full.time_ns > full.deadline_ns)
+        return qn__ring_fail(ring, QN_ERROR_TIMEOUT, "qn_ring_send: the message's deadline is past");
+    if (message) *message = full;
+    qn__ring_wait wait = qn__ring_wait_begin(timeout_ns);
+    return qn__ring_put(ring, "qn_ring_send", &full, payload, &wait);
+}
+
+static qn_status check_batch(qn_ring *ring, const qn_ring_batch *batch) {
+    qn_status status = qn__ring_check(ring, "qn_ring_send_batch");
+    if (!status && !batch) status = qn__ring_fail(ring, QN_ERROR_NULL, "qn_ring_send_batch: batch is NULL");
+    if (status) return status;
+    const qn_ring_message form = {.priority = batch->priority};
+    return qn__ring_check_send(ring, "qn_ring_send_batch", &form, batch->payloads, batch->size);
+}
+
+/* Runs of slots, and where there are none, one as the policy says. */
+qn_status qn_ring_send_batch(qn_ring *ring, const qn_ring_batch *batch, uint32_t *sent, uint64_t timeout_ns) {
+    if (sent) *sent = 0;
+    qn_status status = check_batch(ring, batch);
+    if (status || batch->count == 0) return status;
+    const qn_ring_message form = {.priority = batch->priority, .type = batch->type};
+    const uint32_t band = form.priority * ring->desc.bands / 256;
+    qn_ring_message full = qn__ring_address(ring, &form, batch->size, 0, batch->count);
+    qn__ring_wait wait = qn__ring_wait_begin(timeout_ns);
+    for (uint32_t i = 0; i < batch->count;) {
+        const unsigned char *payload = (const unsigned char *)batch->payloads + (size_t)i * batch->stride;
+        uint32_t run =
+            qn__ring_queue_put_run(&ring->in, band, &full, payload, batch->stride, batch->count - i);
+        if (!run) {
+            status = qn__ring_put(ring, "qn_ring_send_batch", &full, payload, &wait);
+            if (status) return status;
+            run = 1;
+        } else {
+            atomic_fetch_add_explicit(&ring->sent[band], run, memory_order_relaxed);
+        }
+        i += run;
+        full.id += run;
+        if (sent) *sent = i;
+    }
+    if (ring->desc.policy == QN_RING_DROP_OLDEST) follow_up(ring, band);
+    return qn__ring_kick(ring);
+}
