@@ -104,7 +104,8 @@ typedef struct trail {
     size_t count, room;
 } trail;
 
-static bool add_node(trail *t, qn__node *node) {
+static bool add_node(void *user, qn__node *node) {
+    trail *t = user;
     if (!qn__reserve(t->tensors, &t->nodes, &t->room, t->count, sizeof(qn__node *))) return false;
     qn__node_retain(node);
     node->index = (uint32_t)t->count;
@@ -112,28 +113,14 @@ static bool add_node(trail *t, qn__node *node) {
     return true;
 }
 
-/* As a walk, but through nodes that have values, and those alone that need gradients. */
+static bool is_leaf(const qn__node *node) { return node->is_leaf; }
+static bool needs_gradient(const qn__node *node) { return node->needs_gradient; }
+
+/* Through nodes that have values, too, and those alone that need gradients. */
 static bool collect(trail *t, qn__node *node) {
-    const uint64_t number = ++t->tensors->walk;
-    node->mark = number;
-    node->waiting = NULL;
-    node->index = 0;
-    while (node) {
-        const uint32_t sources = node->is_leaf ? 0 : node->num_sources;
-        if (node->index < sources) {
-            qn__node *source = node->sources[node->index++];
-            if (source->mark == number || !source->needs_gradient) continue;
-            source->mark = number;
-            source->waiting = node;
-            source->index = 0;
-            node = source;
-        } else {
-            qn__node *user = node->waiting;
-            if (!add_node(t, node)) return false;
-            node = user;
-        }
-    }
-    return true;
+    static const qn__traversal passed = {is_leaf, needs_gradient, add_node};
+    t->tensors->walk++;
+    return qn__traverse(&passed, node, t);
 }
 
 static qn_tensor *handle_of(qn_tensors *tensors, qn__node *node) {

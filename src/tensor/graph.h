@@ -312,6 +312,18 @@ qn__node *qn__call_node(qn_tensors *tensors, qn__op op, qn_element type, uint32_
 qn__node *qn__part_node(qn__node *call, uint32_t index, qn_element type, uint32_t rank,
                         const uint64_t *sizes);
 
+/* ---- walk.c ---- */
+
+/* What a way from a node back to its sources goes through, depth first: `ends`: it goes into none of the node's sources; `enters` (NULL: any):
+   whether it goes into this one. `add` gets each node once, behind its sources; false: an end. */
+typedef struct qn__traversal {
+    bool (*ends)(const qn__node *node);
+    bool (*enters)(const qn__node *source);
+    bool (*add)(void *user, qn__node *node);
+} qn__traversal;
+/* Nodes that are marked with the number of the owner's walk have been added. Uses the nodes' indices. */
+bool qn__traverse(const qn__traversal *traversal, qn__node *node, void *user);
+
 /* ---- gradient.c ---- */
 
 /* What a node's function of gradients works with; its handles are of a scope that ends soon. */

@@ -11,36 +11,44 @@ void qn__walk_end(qn__walk *walk) {
     *walk = (qn__walk){0};
 }
 
-static bool add_node(qn__walk *walk, qn__node *node) {
+static bool add_node(void *user, qn__node *node) {
+    qn__walk *walk = user;
     if (!qn__reserve(walk->tensors, &walk->nodes, &walk->room, walk->count, sizeof(qn__node *))) return false;
     node->index = (uint32_t)walk->count;
     walk->nodes[walk->count++] = node;
     return true;
 }
 
-/* Depth first. A node waits in `waiting` with the number of its sources that have been gone into. */
-static bool visit(qn__walk *walk, qn__node *node) {
-    const uint64_t number = walk->tensors->walk;
+/* A node waits in `waiting` with the number of its sources that have been gone into. */
+bool qn__traverse(const qn__traversal *t, qn__node *node, void *user) {
+    const uint64_t number = node->owner->walk;
     if (node->mark == number) return true;
     node->mark = number;
     node->waiting = NULL;
     node->index = 0;
     while (node) {
-        const uint32_t sources = node->realised ? 0 : node->num_sources;
+        const uint32_t sources = t->ends(node) ? 0 : node->num_sources;
         if (node->index < sources) {
             qn__node *source = node->sources[node->index++];
-            if (source->mark == number) continue;
+            if (source->mark == number || (t->enters && !t->enters(source))) continue;
             source->mark = number;
             source->waiting = node;
             source->index = 0;
             node = source;
         } else {
-            qn__node *user = node->waiting;
-            if (!add_node(walk, node)) return false;
-            node = user;
+            qn__node *after = node->waiting;
+            if (!t->add(user, node)) return false;
+            node = after;
         }
     }
     return true;
+}
+
+static bool has_value(const qn__node *node) { return node->realised; }
+
+static bool visit(qn__walk *walk, qn__node *node) {
+    static const qn__traversal all = {has_value, NULL, add_node};
+    return qn__traverse(&all, node, walk);
 }
 
 static bool add_word(qn__walk *walk, uint64_t word) {
