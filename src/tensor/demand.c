@@ -12,15 +12,15 @@ void qn__demand_free(qn__demand *demand) {
     *demand = (qn__demand){0};
 }
 
-/* Forgets the instances; `first` is all QN__NONE again. */
-static void clear(qn__demand *t) {
+/* `first` is all QN__NONE again. */
+void qn__demand_clear(qn__demand *t) {
     for (size_t i = 0; i < t->count; i++) t->first[t->instances[i].node->index] = QN__NONE;
     t->count = t->num_conditions = 0;
 }
 
 qn_status qn__demand_begin(qn__demand *demand, qn_tensors *tensors, size_t nodes, const qn__loops *space) {
     demand->tensors = tensors;
-    clear(demand);
+    qn__demand_clear(demand);
     demand->loops = *space;
     demand->stuck = NULL;
     if (demand->num_first < nodes) {
@@ -155,7 +155,7 @@ static outcome expand(qn__demand *t, uint32_t i, qn__stops *stops, const void *u
 
 static outcome run_once(qn__demand *t, const qn__root *roots, size_t count, qn__stops *stops,
                         const void *user) {
-    clear(t);
+    qn__demand_clear(t);
     for (size_t i = 0; i < count; i++) {
         const qn__place place = qn__place_of_own(&t->loops, roots[i].node, roots[i].of_rows);
         if (need(t, roots[i].node, &place) == QN__NONE) return NO_MEMORY;

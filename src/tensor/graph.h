@@ -72,6 +72,7 @@ typedef struct qn__storage {
     void (*release)(void *user); /* of borrowed memory that gets a buffer of its own: tells the lender */
     qn_release_callback *release_enqueued; /* of a borrowed buffer: without waiting for work with it */
     void *user;
+    bool is_part; /* its buffer is a view of another storage's */
     uint64_t bytes;
     qn_buffer *buffer;
     struct qn__storage *next; /* in the pool */
@@ -197,6 +198,11 @@ qn__node *qn__node_allocate(qn_tensors *tensors);
 void qn__node_free(qn__node *node);
 /* Uninitialised device memory of at least so many bytes, counted once. */
 qn_status qn__storage_create(qn_tensors *tensors, uint64_t bytes, qn__storage **storage);
+/* A range of a storage, counted once, which is to be gone before it. */
+qn_status qn__storage_part(qn_tensors *tensors, const qn__storage *whole, uint64_t offset, uint64_t bytes,
+                           qn__storage **storage);
+/* To what multiples the memory of values is rounded up, at least. */
+enum { QN__STORAGE_STEP = 512 };
 void qn__storage_retain(qn__storage *storage);
 void qn__storage_release(qn_tensors *tensors, qn__storage *storage);
 void qn__memory_free(qn_tensors *tensors);

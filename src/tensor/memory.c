@@ -81,7 +81,7 @@ void qn__handle_free(qn_tensor *x) {
 
 /* Sizes that share memory: steps of an eighth of a power of two, 512 bytes at least. */
 static uint64_t rounded(uint64_t bytes) {
-    uint64_t step = 512;
+    uint64_t step = QN__STORAGE_STEP;
     while (bytes > step * 8) step *= 2;
     return (bytes + step - 1) / step * step;
 }
@@ -150,6 +150,19 @@ qn_status qn__storage_create(qn_tensors *tensors, uint64_t bytes, qn__storage **
     return QN_OK;
 }
 
+qn_status qn__storage_part(qn_tensors *tensors, const qn__storage *whole, uint64_t offset, uint64_t bytes,
+                           qn__storage **out) {
+    qn__storage *s = qn__tensors_allocate(tensors, sizeof *s);
+    if (!s) return QN_ERROR_OUT_OF_MEMORY;
+    *s = (qn__storage){.refs = 1, .is_part = true, .bytes = bytes};
+    const qn_status status = qn_buffer_view(whole->buffer, offset, bytes, &s->buffer);
+    if (status)
+        qn__tensors_release(tensors, s);
+    else
+        *out = s;
+    return status;
+}
+
 void qn__storage_retain(qn__storage *storage) {
     if (storage) storage->refs++;
 }
@@ -169,6 +182,11 @@ void qn__storage_release(qn_tensors *tensors, qn__storage *s) {
     if (!s || --s->refs) return;
     if (s->borrowed) {
         give_back(tensors, s);
+        return;
+    }
+    if (s->is_part) {
+        qn_buffer_destroy(s->buffer);
+        qn__tensors_release(tensors, s);
         return;
     }
     tensors->stats.bytes -= s->bytes;

@@ -25,7 +25,9 @@ struct qn__plans {
         plan *ways[WAYS];
         uint32_t oldest;
     } sets[SETS];
-    qn__walk walk; /* used again and again */
+    /* Used again and again. */
+    qn__walk walk;
+    qn__demand demand;
     qn__storage **storages;
     size_t storage_room;
 };
@@ -55,6 +57,7 @@ void qn__plan_set_free(qn_tensors *tensors) {
     for (int s = 0; s < SETS; s++)
         for (int w = 0; w < WAYS; w++) free_plan(tensors, plans->sets[s].ways[w]);
     qn__walk_end(&plans->walk);
+    qn__demand_free(&plans->demand);
     qn__tensors_release(tensors, plans->storages);
     qn__tensors_release(tensors, plans);
     tensors->plans = NULL;
@@ -103,12 +106,14 @@ static qn_status make_plan(qn_tensors *tensors, const qn__walk *walk, qn__node *
     p->hash = walk->hash;
     p->num_words = walk->num_words;
     p->key = qn__tensors_allocate(tensors, walk->num_words * sizeof *p->key + 1);
-    qn__schedule s = {.num_groups = 0};
+    qn__schedule s = {.demand = tensors->plans->demand};
     qn_status status = p->key ? QN_OK : QN_ERROR_OUT_OF_MEMORY;
     if (!status) memcpy(p->key, walk->key, walk->num_words * sizeof *p->key);
     if (!status) status = qn__schedule_make(tensors, walk, asked, count, &s);
     if (!status && replaced) status = qn__replacements_find(&s, asked, replaced, count);
     if (!status) status = make_steps(&s, p);
+    qn__demand_clear(&s.demand);
+    tensors->plans->demand = s.demand;
     qn__schedule_free(&s);
     if (status) {
         free_plan(tensors, p);
@@ -296,6 +301,64 @@ static qn_status run(qn_tensors *tensors, const qn__walk *walk, const plan *p) {
         }
     }
     return status;
+}
+
+/* What the steps make for each other alone, from its first use to its last one. */
+static size_t list_pieces(const qn__walk *walk, const plan *p, qn__piece *pieces, uint32_t *numbers) {
+    size_t count = 0;
+    for (uint32_t s = 0; s < p->num_steps; s++)
+        for (uint32_t a = 0; a < p->steps[s].num_arguments; a++) {
+            const uint32_t i = p->steps[s].arguments[a].node;
+            if (p->steps[s].arguments[a].kind != QN__BUFFER || i == QN__NONE) continue;
+            if (!p->slots[i].stored || p->slots[i].asked) continue;
+            if (!numbers[i]) {
+                const qn__node *node = walk->nodes[i];
+                const uint64_t bytes = qn__node_count(node) * qn_element_size((qn_element)node->type),
+                               steps = bytes / QN__STORAGE_STEP + (bytes % QN__STORAGE_STEP || !bytes);
+                pieces[count] = (qn__piece){.bytes = steps * QN__STORAGE_STEP, .first = s, .node = i};
+                numbers[i] = (uint32_t)++count;
+            }
+            pieces[numbers[i] - 1].last = s;
+        }
+    return count;
+}
+
+/* The memory that all of them share, unless no buffer can be so large. */
+static qn_status make_parts(qn_tensors *tensors, const qn__piece *pieces, size_t count, uint64_t bytes,
+                            qn__storage **memory) {
+    *memory = NULL;
+    if (!count || bytes > tensors->info.max_buffer) return QN_OK;
+    qn_status status = qn__storage_create(tensors, bytes, memory);
+    for (size_t i = 0; i < count && !status; i++)
+        status = qn__storage_part(tensors, *memory, pieces[i].offset, pieces[i].bytes,
+                                  &tensors->plans->storages[pieces[i].node]);
+    for (size_t i = 0; i < count && status; i++)
+        qn__storage_release(tensors, tensors->plans->storages[pieces[i].node]);
+    return status;
+}
+
+static qn_status lay_out(qn_tensors *tensors, const qn__walk *walk, const plan *p, qn__storage **memory) {
+    qn__piece *pieces = qn__tensors_allocate(tensors, (walk->count + 1) * sizeof *pieces);
+    uint32_t *numbers = qn__tensors_allocate(tensors, (walk->count + 1) * sizeof *numbers);
+    qn_status status = pieces && numbers ? QN_OK : QN_ERROR_OUT_OF_MEMORY;
+    uint64_t bytes = 0;
+    const size_t count = status ? 0 : list_pieces(walk, p, pieces, numbers);
+    if (!status) status = qn__pieces_place(tensors, pieces, count, &bytes);
+    if (!status) status = make_parts(tensors, pieces, count, bytes, memory);
+    qn__tensors_release(tensors, pieces);
+    qn__tensors_release(tensors, numbers);
+    return status;
+}
+
+qn_status qn__plan_record(qn_tensors *tensors, qn__node *const *asked, qn__node *const *replaced,
+                          size_t count, qn__storage **memory) {
+    const plan *p;
+    qn_status status = get_plan(tensors, asked, replaced, count, &p);
+    if (!status) status = make_room(tensors, &tensors->plans->walk);
+    if (status) return status;
+    take_over(tensors, p, asked, replaced, count);
+    status = lay_out(tensors, &tensors->plans->walk, p, memory);
+    return status ? status : run(tensors, &tensors->plans->walk, p);
 }
 
 qn_status qn__plan_run(qn_tensors *tensors, qn__node *const *asked, qn__node *const *replaced, size_t count) {

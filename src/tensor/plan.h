@@ -11,7 +11,8 @@
        merge.c      groups that are of one launch
        kernel.c     what a group does, as text; see kernel.h for access.c, shape.c, value.c, assemble.c and multi.c
        program.c    compiled texts, kept
-       plan.c       plans, kept, and what runs them */
+       plan.c       plans, kept, and what runs them
+       layout.c     the values of a recorded step in one memory */
 #ifndef QN__TENSOR_PLAN_H
 #define QN__TENSOR_PLAN_H
 
@@ -122,6 +123,8 @@ typedef struct qn__root {
 /* Finds all that the roots need. QN_OK with `stuck` set: that node has to be forced first. */
 qn_status qn__demand_run(qn__demand *demand, const qn__root *roots, size_t count, qn__stops *stops,
                          const void *user);
+/* Forgets the instances, while the nodes still have their places in the walk; what there is of memory can be used for another walk then. */
+void qn__demand_clear(qn__demand *demand);
 void qn__demand_free(qn__demand *demand);
 /* The instance of a root. */
 const qn__instance *qn__demand_root(const qn__demand *demand, const qn__root *root);
@@ -201,8 +204,10 @@ typedef struct qn__schedule {
     qn__demand demand;
 } qn__schedule;
 
+/* `schedule` is zeroed, but for a demand that was used before. */
 qn_status qn__schedule_make(qn_tensors *tensors, const qn__walk *walk, qn__node *const *asked, size_t count,
                             qn__schedule *schedule);
+/* The demand stays. */
 void qn__schedule_free(qn__schedule *schedule);
 /* Demands all that a group computes, up to leaves, values in memory and its own reductions. */
 qn_status qn__group_demand(qn__schedule *schedule, uint32_t group);
@@ -271,6 +276,10 @@ void qn__plan_set_free(qn_tensors *tensors);
 /* Computes the asked nodes, none of which has a value or is without elements. replaced[i], unless it or `replaced` is NULL: a leaf that
    nobody needs afterwards, in order in memory of its own, which asked[i], of its type and sizes, gets where that can be. */
 qn_status qn__plan_run(qn_tensors *tensors, qn__node *const *asked, qn__node *const *replaced, size_t count);
+/* The same while launches are recorded: what nobody asked for lies in one memory, *memory, which is counted and has to stay (NULL: there
+   is none). */
+qn_status qn__plan_record(qn_tensors *tensors, qn__node *const *asked, qn__node *const *replaced,
+                          size_t count, qn__storage **memory);
 typedef void qn__step_visitor(void *user, uint32_t number, const qn__step *step);
 /* Schedules and compiles what would compute them. */
 qn_status qn__plan_prepare(qn_tensors *tensors, qn__node *const *asked, qn__node *const *replaced,
@@ -278,6 +287,18 @@ qn_status qn__plan_prepare(qn_tensors *tensors, qn__node *const *asked, qn__node
 /* Shows the steps that would compute them. */
 qn_status qn__plan_visit(qn_tensors *tensors, qn__node *const *asked, size_t count, qn__step_visitor *visitor,
                          void *user);
+
+/* ---- layout.c ---- */
+
+/* Memory that a value needs from one step to another, both included, and where it gets it. */
+typedef struct qn__piece {
+    uint64_t bytes, offset; /* bytes: a multiple of QN__STORAGE_STEP */
+    uint32_t first, last;
+    uint32_t node;
+} qn__piece;
+
+/* Places them so that those which are alive at the same step share nothing; *bytes: of all. */
+qn_status qn__pieces_place(qn_tensors *tensors, qn__piece *pieces, size_t count, uint64_t *bytes);
 
 /* ---- text.c ---- */
 

@@ -438,7 +438,8 @@ static qn_status try_once(qn__schedule *s, bool *again) {
 
 qn_status qn__schedule_make(qn_tensors *tensors, const qn__walk *walk, qn__node *const *asked, size_t count,
                             qn__schedule *schedule) {
-    *schedule = (qn__schedule){.tensors = tensors, .walk = walk};
+    schedule->tensors = tensors;
+    schedule->walk = walk;
     schedule->items = qn__tensors_allocate(tensors, (walk->count + 1) * sizeof *schedule->items);
     if (!schedule->items) return QN_ERROR_OUT_OF_MEMORY;
     for (size_t i = 0; i < count; i++) {
@@ -459,5 +460,4 @@ void qn__schedule_free(qn__schedule *s) {
     qn__tensors_release(s->tensors, s->order);
     qn__tensors_release(s->tensors, s->epilogues);
     qn__tensors_release(s->tensors, s->items);
-    qn__demand_free(&s->demand);
 }

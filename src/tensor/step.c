@@ -1,5 +1,5 @@
 /* Steps: a function of tensors recorded once as a graph of launches, which is replayed with new inputs. Everything that the launches
-   use lies still: inputs are copied into memory of the step, what lies between comes from a pool that is the step's alone, and a tensor that
+   use lies still: inputs are copied into memory of the step, what lies between has its places in one memory of the step's, and a tensor that
    the function assigns has its old value's memory, where the kernel of the new value writes it if it can, and the last launches
    copy it otherwise. */
 #include <string.h>
@@ -29,7 +29,8 @@ typedef struct qn__recording {
     binding *bindings;
     size_t num_bindings, binding_room;
     qn__storage *pool[QN__POOL_LISTS];
-    uint64_t pooled; /* bytes in it */
+    uint64_t pooled;     /* bytes in it */
+    qn__storage *memory; /* of what lies between the launches */
     qn_graph *graph;
     qn_step *step;
     uint64_t random_words; /* that each run takes */
@@ -89,6 +90,7 @@ static void free_recording(qn_tensors *tensors, recording *r) {
         qn_tensor_release(r->bindings[i].tensor);
     }
     /* What only the launches used can be anyone's now: it is behind them on the stream. */
+    qn__storage_release(tensors, r->memory);
     for (int i = 0; i < QN__POOL_LISTS; i++)
         while (r->pool[i]) {
             qn__storage *s = r->pool[i];
@@ -309,7 +311,7 @@ static qn_status record_launches(qn_tensors *tensors, recording *r, qn__node **a
     if (!status) status = qn_graph_begin(tensors->stream);
     if (status) return status;
     swap_pools(tensors, r);
-    if (number) status = qn__plan_run(tensors, wanted, replaced, number);
+    if (number) status = qn__plan_record(tensors, wanted, replaced, number, &r->memory);
     for (size_t i = 0, at = r->num_outputs; i < r->num_bindings && !status; i++)
         if (r->bindings[i].assigned) status = copy_value(tensors, asked[at++], r->bindings[i].memory);
     swap_pools(tensors, r);
