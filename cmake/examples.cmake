@@ -19,15 +19,28 @@ target_compile_definitions(quern_shared_header
                            PRIVATE EXAMPLE_DIR="${PROJECT_SOURCE_DIR}/examples/shared_header")
 
 # Those of tensors.
-foreach(name xor digits)
-    quern_example(${name} examples/${name}.c)
+foreach(name xor digits regression vae gan series)
+    quern_example(${name} examples/tensors/${name}.c)
     target_link_libraries(quern_${name} PRIVATE quern_tensor_static)
 endforeach()
 
 if(QUERN_TESTS)
     add_test(NAME example.xor COMMAND quern_xor)
     set_tests_properties(example.xor PROPERTIES PASS_REGULAR_EXPRESSION "4 of 4 right")
-    # Fails below 98 % of the digits told right; skipped where scripts/digits could not get them.
+    # Small networks that learn a little, interpreted: compiling would take longer. scripts/test-long runs the examples as they are.
+    # Those of digits are skipped where scripts/digits could not get them.
+    foreach(name regression series)
+        add_test(NAME example.${name} COMMAND quern_${name} --quick --plot ${PROJECT_BINARY_DIR}/${name}.svg)
+        set_tests_properties(example.${name} PROPERTIES ENVIRONMENT QUERN_CC=none)
+    endforeach()
+    foreach(name vae gan)
+        add_test(NAME example.${name}
+                 COMMAND sh -c "test -s build/data/digits.csv.gz || { echo 'skipped: no digits'; exit 77; }; exec \"$0\" build/data/digits.csv.gz --quick"
+                         $<TARGET_FILE:quern_${name}>
+                 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+        set_tests_properties(example.${name} PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT QUERN_CC=none)
+    endforeach()
+    # Fails below 98 % of the digits told right.
     add_test(NAME example.digits
              COMMAND sh -c "test -s build/data/digits.csv.gz || { echo 'skipped: no digits'; exit 77; }; exec \"$0\" build/data/digits.csv.gz"
                      $<TARGET_FILE:quern_digits>
