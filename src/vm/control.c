@@ -5,12 +5,14 @@
 
 #include "vm/internal.h"
 
+const char qn__vm_spent[] = "the kernel was stopped: more steps than allowed";
+
 static uint16_t running(unsigned depth) { return (uint16_t)(2 * depth + 1); }
 
 void qn__vm_run_region(qn__vm_frame *frame, const qn__vm_region *region) {
     frame->steps += region->len;
     if (frame->max_steps && frame->steps > frame->max_steps) {
-        frame->error = "the kernel was stopped: more steps than allowed";
+        frame->error = qn__vm_spent;
         frame->count = 0;
     }
     if (frame->ready && !frame->wrote && atomic_load_explicit(frame->ready, memory_order_acquire)) {

@@ -28,11 +28,14 @@ typedef struct qn__vm_region {
 typedef struct qn__vm_copy {
     uint32_t from, to; /* slots */
     uint8_t lanes, size;
+    bool tracked; /* see qn__vm_watch */
 } qn__vm_copy;
 
 struct qn__vm_instr {
     qn__vm_handler *run;
     const ir_instr *ir;
+    qn__vm_handler *plain;    /* what does it, where `run` is a watcher's */
+    void *note;               /* the watcher's own */
     uint32_t result;          /* slot of the only result, or the first */
     const uint32_t *results;  /* slots of all; constructs: NULL */
     uint32_t a, b, c;         /* slots of the first operands; those that are missing repeat the first */
@@ -115,9 +118,30 @@ struct qn__vm_frame {
     const atomic_bool *ready; /* see qn__vm_run_until; NULL: runs to its end */
     bool wrote;               /* what others see */
     const char *error;
-    char *why;       /* QN__VM_WHY bytes for an error that is told of one launch */
-    uint64_t hit[2]; /* first byte and size of what was looked up last */
+    char *why;                          /* QN__VM_WHY bytes for an error that is told of one launch */
+    uint64_t hit[2];                    /* first byte and size of what was looked up last */
+    void *watcher;                      /* see qn__vm_watch */
+    void (*begin)(qn__vm_frame *frame); /* before each work-group, for the watcher; or NULL */
 };
+
+/* Who stands between the instructions and what does them: the checker. A kernel that is watched runs a whole work-group at
+   a time, and all its work-items step by step. */
+typedef struct qn__vm_watch {
+    /* An instruction is ready to run: `run` may become the watcher's own, which goes on to `plain`. */
+    void (*attach)(void *user, qn__vm_instr *instr);
+    const bool *tracked; /* by value id: slots of these are never those of others */
+    void *user;
+} qn__vm_watch;
+
+qn__vm_program *qn__vm_prepare_watched(qn__arena *arena, ir_function *kernel, uint32_t sub_group_size,
+                                       const qn__vm_watch *watch, const char **error);
+
+/* As qn__vm_run, for a program that is watched. */
+const char *qn__vm_run_watched(const qn__vm_program *program, const qn_cpu_launch *launch, uint64_t begin_x,
+                               uint64_t end_x, uint64_t y, uint64_t z, unsigned char *local,
+                               unsigned char *scratch, uint64_t max_steps, void *watcher,
+                               void (*begin)(qn__vm_frame *frame));
+extern const char qn__vm_spent[]; /* its message where max_steps are done */
 
 static inline void *qn__vm_slot(const qn__vm_frame *frame, uint32_t slot) {
     return frame->values + slot * frame->stride;

@@ -15,6 +15,7 @@ static const uint32_t no_slot = UINT32_MAX;
 typedef struct preparation {
     qn__arena *arena;
     qn__vm_program *program;
+    const qn__vm_watch *watch; /* or NULL */
     const char *error;
     uint32_t order;                       /* number of the instruction at hand, the same in both walks */
     uint32_t chain[QN__VM_MAX_DEPTH + 1]; /* numbers of the instructions that are walked, by depth */
@@ -26,7 +27,7 @@ typedef struct preparation {
     int32_t *next_dying; /* chains values with the same last use */
     const ir_value **values;
     int32_t *dying; /* by instruction number: first value that dies there, or NO_VALUE */
-    QN__VEC(uint32_t) free[LARGEST_VALUE + 1]; /* slots by size */
+    QN__VEC(uint32_t) free[2][LARGEST_VALUE + 1]; /* slots by size; those of tracked values apart */
 } preparation;
 
 static void fail(preparation *p, const char *error) {
@@ -94,13 +95,17 @@ static unsigned value_size(ir_type type) {
     return size <= LARGEST_VALUE ? size : LARGEST_VALUE;
 }
 
-static uint32_t take_slot(preparation *p, ir_type type) {
-    unsigned size = value_size(type);
-    return p->free[size].len ? qn__vec_pop(&p->free[size]) : new_slot(p, size);
+static bool is_tracked(const preparation *p, const ir_value *value) {
+    return p->watch && p->watch->tracked && p->watch->tracked[value->id];
 }
 
-static void give_slot(preparation *p, ir_type type, uint32_t slot) {
-    qn__vec_push(p->arena, &p->free[value_size(type)], slot);
+static uint32_t take_slot(preparation *p, const ir_value *value) {
+    const unsigned size = value_size(value->type), tracked = is_tracked(p, value);
+    return p->free[tracked][size].len ? qn__vec_pop(&p->free[tracked][size]) : new_slot(p, size);
+}
+
+static void give_slot(preparation *p, const ir_value *value, uint32_t slot) {
+    qn__vec_push(p->arena, &p->free[is_tracked(p, value)][value_size(value->type)], slot);
 }
 
 /* Constants (and undefined values, which are zero) are written once at the start of a run. */
@@ -115,7 +120,7 @@ static uint32_t slot_of(preparation *p, const ir_value *value) {
 
 static void release_dead(preparation *p, uint32_t order) {
     for (int32_t id = p->dying[order]; id != NO_VALUE; id = p->next_dying[id])
-        give_slot(p, p->values[id]->type, p->slots[id]);
+        give_slot(p, p->values[id], p->slots[id]);
 }
 
 /* ---- second walk: instructions ---- */
@@ -145,7 +150,7 @@ static void describe(preparation *p, const ir_instr *ir, qn__vm_instr *instr) {
     for (uint32_t k = 0; k < ir->num_operands && k < QN__COUNT(instr->objects); k++)
         instr->objects[k] = p->objects[ir->operands[k]->id];
     for (uint32_t k = 0; k < ir->num_results; k++)
-        p->slots[ir->results[k]->id] = take_slot(p, ir->results[k]->type);
+        p->slots[ir->results[k]->id] = take_slot(p, ir->results[k]);
     const ir_value *shape = ir->num_results        ? ir->results[0]
                             : ir->num_operands > 1 ? ir->operands[1]
                             : ir->num_operands     ? ir->operands[0]
@@ -205,8 +210,9 @@ static void measure_print(preparation *p, const ir_instr *ir) {
 
 /* ---- control flow ---- */
 
-static qn__vm_copy copy_between(ir_type type, uint32_t from, uint32_t to) {
-    return (qn__vm_copy){from, to, type.lanes, (uint8_t)qn__vm_lane_size(type)};
+static qn__vm_copy copy_for(const preparation *p, const ir_value *target, uint32_t from, uint32_t to) {
+    const ir_type type = target->type;
+    return (qn__vm_copy){from, to, type.lanes, (uint8_t)qn__vm_lane_size(type), is_tracked(p, target)};
 }
 
 /* A continue that hands a parameter on as another one (as in a swap) must read all before it writes any. */
@@ -231,10 +237,10 @@ static void hand_values(preparation *p, qn__vm_instr *instr, ir_value *const *ta
     uint32_t n = 0;
     for (uint32_t k = 0; k < count; k++) {
         uint32_t to = staging ? staging[k] : slot_of(p, targets[k]);
-        if (to != instr->operands[k]) copies[n++] = copy_between(targets[k]->type, instr->operands[k], to);
+        if (to != instr->operands[k]) copies[n++] = copy_for(p, targets[k], instr->operands[k], to);
     }
     for (uint32_t k = 0; staging && k < count; k++)
-        copies[n++] = copy_between(targets[k]->type, staging[k], slot_of(p, targets[k]));
+        copies[n++] = copy_for(p, targets[k], staging[k], slot_of(p, targets[k]));
     instr->copies = copies;
     instr->num_copies = n;
 }
@@ -245,9 +251,9 @@ static void lower_continue(preparation *p, qn__vm_instr *instr, const ir_region 
         return;
     }
     uint32_t *staging = QN__NEW_ARRAY(p->arena, uint32_t, body->num_params);
-    for (uint32_t k = 0; k < body->num_params; k++) staging[k] = take_slot(p, body->params[k]->type);
+    for (uint32_t k = 0; k < body->num_params; k++) staging[k] = take_slot(p, body->params[k]);
     hand_values(p, instr, body->params, body->num_params, staging);
-    for (uint32_t k = 0; k < body->num_params; k++) give_slot(p, body->params[k]->type, staging[k]);
+    for (uint32_t k = 0; k < body->num_params; k++) give_slot(p, body->params[k], staging[k]);
 }
 
 static void lower_jump(preparation *p, qn__vm_instr *instr, unsigned depth) {
@@ -279,7 +285,7 @@ static void lower_construct(preparation *p, qn__vm_instr *instr, unsigned depth)
     if (ir->op == IR_LOOP) {
         const ir_region *body = ir->regions[0];
         for (uint32_t k = 0; k < body->num_params; k++)
-            p->slots[body->params[k]->id] = take_slot(p, body->params[k]->type);
+            p->slots[body->params[k]->id] = take_slot(p, body->params[k]);
         hand_values(p, instr, body->params, body->num_params, NULL);
     }
     for (unsigned r = 0; r < ir->num_regions && r < 2; r++)
@@ -327,6 +333,10 @@ static void lower_region(preparation *p, const ir_region *region, unsigned depth
         uint32_t order = p->order++;
         describe(p, ir, instr);
         if (!p->error) lower_special(p, instr, depth);
+        if (!p->error && p->watch) {
+            instr->plain = instr->run;
+            p->watch->attach(p->watch->user, instr);
+        }
         release_dead(p, order);
     }
 }
@@ -399,13 +409,15 @@ static void allocate_tables(preparation *p, uint32_t num_values) {
     for (uint32_t i = 0; i <= num_values; i++) p->slots[i] = no_slot;
 }
 
-qn__vm_program *qn__vm_prepare(qn__arena *arena, ir_function *kernel, uint32_t sub_group_size,
-                               const char **error) {
+qn__vm_program *qn__vm_prepare_watched(qn__arena *arena, ir_function *kernel, uint32_t sub_group_size,
+                                       const qn__vm_watch *watch, const char **error) {
     preparation *p = QN__NEW(arena, preparation);
     p->arena = arena;
+    p->watch = watch;
     p->program = QN__NEW(arena, qn__vm_program);
     p->program->kernel = kernel;
     p->program->private_align = 16;
+    p->program->uses_sync = watch != NULL;
     p->program->sub_group_size = sub_group_size ? sub_group_size : 32;
     if (kernel->required_sub_group_size) p->program->sub_group_size = kernel->required_sub_group_size;
     if (p->program->sub_group_size > 128) fail(p, "sub-groups have at most 128 work-items");
@@ -424,6 +436,11 @@ qn__vm_program *qn__vm_prepare(qn__arena *arena, ir_function *kernel, uint32_t s
     p->program->private_size = aligned(p->program->private_size, p->program->private_align);
     *error = p->error;
     return p->error ? NULL : p->program;
+}
+
+qn__vm_program *qn__vm_prepare(qn__arena *arena, ir_function *kernel, uint32_t sub_group_size,
+                               const char **error) {
+    return qn__vm_prepare_watched(arena, kernel, sub_group_size, NULL, error);
 }
 
 qn__vm_program *qn__vm_prepare_named(qn__arena *arena, const ir_module *module, const char *kernel,

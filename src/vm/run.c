@@ -148,7 +148,9 @@ static const char *run(const qn__vm_program *program, const qn_cpu_launch *launc
                           .max_steps = setting->max_steps,
                           .ready = setting->ready,
                           .bounds = setting->bounds,
-                          .why = setting->why};
+                          .why = setting->why,
+                          .watcher = setting->watcher,
+                          .begin = setting->begin};
     frame.stride = stride_for(program, launch->local_size[0] * launch->local_size[1] * launch->local_size[2]);
     lay_out(&frame, scratch);
     set_constants(&frame);
@@ -158,6 +160,7 @@ static const char *run(const qn__vm_program *program, const qn_cpu_launch *launc
     while (at.group < at.end && !frame.error) {
         fill_chunk(&frame, &at);
         frame.steps = 0;
+        if (frame.begin) frame.begin(&frame);
         qn__vm_run_region(&frame, &program->body);
     }
     return frame.error;
@@ -176,4 +179,12 @@ const char *qn__vm_run_until(const qn__vm_program *program, const qn_cpu_launch 
                              char *why) {
     return run(program, launch, begin_x, end_x, y, z, local, scratch,
                &(qn__vm_frame){.ready = ready, .bounds = bounds, .why = why});
+}
+
+const char *qn__vm_run_watched(const qn__vm_program *program, const qn_cpu_launch *launch, uint64_t begin_x,
+                               uint64_t end_x, uint64_t y, uint64_t z, unsigned char *local,
+                               unsigned char *scratch, uint64_t max_steps, void *watcher,
+                               void (*begin)(qn__vm_frame *frame)) {
+    return run(program, launch, begin_x, end_x, y, z, local, scratch,
+               &(qn__vm_frame){.max_steps = max_steps, .watcher = watcher, .begin = begin});
 }
