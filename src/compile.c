@@ -228,6 +228,18 @@ static uint32_t max_instrs(const compile *c) {
     return c->request->max_instrs ? c->request->max_instrs : DEFAULT_INSTRS;
 }
 
+/* For who shows lines of them when the kernels run. A text that `#line` gives other numbers is left out. */
+static void keep_texts(compile *c) {
+    ir_module *module = c->module;
+    for (size_t i = 0; i < module->files.len; i++) qn__vec_push(c->arena, &module->texts, (qn__str){"", 0});
+    for (size_t i = 0; i < c->sources.list.len; i++) {
+        const front_source *source = c->sources.list.data[i];
+        if (source->marks.len || source->name >= module->texts.len) continue;
+        module->texts.data[source->name] =
+            (qn__str){qn__arena_copy(c->arena, source->text.data, source->text.len), source->text.len};
+    }
+}
+
 static bool run_front(compile *c) {
     ast_unit *unit = parse(c);
     if (!unit || c->diag.errors) return fail(c, QN__COMPILE_SOURCE_ERROR);
@@ -242,6 +254,7 @@ static bool run_front(compile *c) {
     c->module = qn__lower(&config, unit);
     end_stage(c, QN__STAGE_LOWER);
     c->unit = unit;
+    if (c->target.wants_checks && !c->diag.errors) keep_texts(c);
     return c->diag.errors ? fail(c, QN__COMPILE_SOURCE_ERROR) : true;
 }
 

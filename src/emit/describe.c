@@ -121,5 +121,8 @@ static void emit_nothing(qn__arena *arena, ir_module *module, const qn__emit_opt
     describe_all(arena, &result->info, module);
 }
 
-const qn__emitter qn__emitter_ir = {.base = {.has_small_floats = true, .has_panels = true},
-                                    .emit = emit_nothing};
+/* What a panel's product accesses is not for the checker to see. */
+static void complete_ir(qn__target *target) { target->has_panels = !target->wants_checks; }
+
+const qn__emitter qn__emitter_ir = {
+    .base = {.has_small_floats = true}, .complete = complete_ir, .emit = emit_nothing};

@@ -7,7 +7,8 @@
 bool qn__ir_is_removable_effect(const ir_instr *instr) {
     if (instr->op == IR_VAR) return true;
     if (qn__ir_effects(instr) == IR_EFFECT_CONVERGENT) return true;
-    if (instr->op == IR_LOAD) return !(instr->flags & IR_VOLATILE);
+    /* What is read only as well is mem2reg's, for the checker: it is undefined, wherever it is read. */
+    if (instr->op == IR_LOAD) return !(instr->flags & IR_VOLATILE) || (instr->flags & IR_READONLY);
     return instr->op == IR_CALL && instr->attr.callee->is_const;
 }
 

@@ -192,11 +192,24 @@ static ir_value *fold_pointer(ir_function *function, const ir_instr *instr) {
     return qn__ir_const_splat(function, instr->results[0]->type, bits);
 }
 
+/* What the checker is to see happens when the kernel runs. */
+static bool is_for_checker(const ir_instr *instr) {
+    const ir_value *divisor = instr->num_operands == 2 ? instr->operands[1] : NULL;
+    if (!(instr->flags & IR_WRITTEN)) return false;
+    if (!divisor || instr->op < IR_UDIV || instr->op > IR_SREM)
+        return instr->op == IR_F2S || instr->op == IR_F2U;
+    const uint64_t ones = UINT64_MAX >> (64 - qn__ir_bits(divisor->type));
+    for (unsigned l = 0; l < divisor->type.lanes; l++)
+        if (divisor->bits[l] == 0 || (qn__ir_is_signed(instr->op) && divisor->bits[l] == ones)) return true;
+    return false;
+}
+
 ir_value *qn__ir_fold(ir_function *function, const ir_instr *instr) {
     if (instr->op == IR_SELECT) return fold_select(function, instr);
     if (instr->num_results != 1 || instr->num_operands == 0) return NULL;
     for (uint32_t i = 0; i < instr->num_operands; i++)
         if (!qn__ir_is_const(instr->operands[i])) return NULL;
+    if (is_for_checker(instr)) return NULL;
     if (qn__ir_ops[instr->op].foldable) return fold_column(function, instr);
     if (instr->op == IR_PTR2INT || instr->op == IR_INT2PTR) return fold_pointer(function, instr);
     if (instr->op == IR_PTR_CAST) /* null is null everywhere */

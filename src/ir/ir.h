@@ -207,7 +207,10 @@ enum {
     IR_BRANCH = 1 << 8,    /* if: work-items seldom differ; a branch, not both sides and selects */
     IR_ACTIVE = 1 << 9,    /* of a sub-group together: some of it may be elsewhere, those that come by act */
     IR_TRANSPOSED =
-        1 << 10 /* matrix_load, matrix_store: columns lie together, not rows; ldmatrix: as its row says */
+        1 << 10, /* matrix_load, matrix_store: columns lie together, not rows; ldmatrix: as its row says */
+    IR_WRITTEN =
+        1
+        << 11 /* for the checker: quotient, shift, float to integer: the program's own; access: volatile there, too */
 };
 
 typedef enum ir_rounding {
@@ -403,6 +406,7 @@ static inline bool qn__ir_is_of_sub_group(const ir_instr *i) {
 static inline ir_effects qn__ir_effects(const ir_instr *instr) {
     const ir_effects effects = (ir_effects)qn__ir_ops[instr->op].effects;
     const bool orders = effects == IR_EFFECT_CONVERGENT && instr->attr.scope == IR_SCOPE_WORK_GROUP;
+    if (effects == IR_EFFECT_PURE && (instr->flags & IR_WRITTEN)) return IR_EFFECT_PURE_TRAP;
     return orders ? IR_EFFECT_SYNC : effects;
 }
 
@@ -523,6 +527,7 @@ struct ir_module {
     QN__VEC(ir_function *) functions;
     QN__VEC(ir_global) globals;
     QN__VEC(const char *) files; /* source file names for ir_loc */
+    QN__VEC(qn__str) texts;      /* of the files, for targets with wants_checks; empty where there is none */
     bool has_generic;            /* pointers to the generic address space may be there */
     uint32_t max_instrs;         /* passes give up with an escape beyond this many; 0: no limit */
 };

@@ -23,6 +23,7 @@ typedef struct variable {
     ir_region *scope; /* the innermost region around all accesses; widened where the value survives outside */
     uint32_t last;    /* preorder number of the construct that recorded an assignment last */
     ir_value *current; /* while renaming; NULL: undefined */
+    ir_value *unset;   /* what it is then, once it has been asked for */
 } variable;
 
 typedef struct construct {
@@ -187,9 +188,25 @@ static bool choose(promoter *p) {
 
 /* ---- renaming ---- */
 
+/* A value that the checker sees to be undefined: what is loaded from a variable that nothing is ever stored to. Nothing but
+   the value matters of it, so that it is gone where nobody wants it. */
+static ir_value *unset_value(promoter *p, const variable *v) {
+    ir_builder builder = {.function = p->function};
+    ir_region *body = p->function->body;
+    ir_instr *after = body->first;
+    while (after->op == IR_VAR) after = after->next;
+    qn__ir_at(&builder, after);
+    builder.loc = v->var->loc;
+    ir_value *pointer = qn__ir_variable(&builder, *v->var->attr.var);
+    return qn__ir_load(&builder, pointer, v->type, 0, IR_VOLATILE | IR_READONLY);
+}
+
 static ir_value *current_value(promoter *p, variable *v) {
-    if (!v->current) v->current = qn__ir_undef(p->function, v->type);
-    return v->current;
+    if (v->current) return v->current;
+    if (!v->unset)
+        v->unset =
+            p->context->options->target.wants_checks ? unset_value(p, v) : qn__ir_undef(p->function, v->type);
+    return v->current = v->unset;
 }
 
 static ir_value *as_type(promoter *p, ir_instr *at, ir_value *value, ir_type type) {

@@ -130,8 +130,11 @@ static ir_value *number(lower *l, ir_value *v, const ast_type *from, const ast_t
     bool from_float = qn__ir_is_float(v->type), to_float = qn__ir_is_float(type);
     if (from_float && to_float)
         return rounded(l, IR_FCONVERT, v, type, qn__lower_rounding(rounding, IR_ROUND_EVEN));
-    if (from_float)
-        return rounded(l, to_signed ? IR_F2S : IR_F2U, v, type, qn__lower_rounding(rounding, IR_ROUND_ZERO));
+    if (from_float) {
+        v = rounded(l, to_signed ? IR_F2S : IR_F2U, v, type, qn__lower_rounding(rounding, IR_ROUND_ZERO));
+        if (!saturate && l->config->target.wants_checks && v->def) v->def->flags |= IR_WRITTEN;
+        return v;
+    }
     if (to_float)
         return rounded(l, from_signed ? IR_S2F : IR_U2F, v, type,
                        qn__lower_rounding(rounding, IR_ROUND_EVEN));
