@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cl_case.h"
+#include "cl_findings.h"
 #include "cl_pool.h"
 
 enum {
@@ -287,7 +288,7 @@ static void say_skipped(const session *s, const char *kernel, const char *reason
 static void check_required(session *s, const cl_run *run, qn_kernel *kernel, const qn_arg *args) {
     for (uint32_t i = 0; i < run->num_args; i++) {
         uint64_t bytes = 0;
-        if (args[i].kind != QN_ARG_BUFFER || run->fails ||
+        if (args[i].kind != QN_ARG_BUFFER || run->fails || cl_findings_expected(s->test) ||
             qn_kernel_required_size(kernel, i, &run->range, args, run->num_args, &bytes))
             continue;
         if (bytes > qn_buffer_size(args[i].value.buffer)) {
@@ -353,6 +354,8 @@ static void run_all(session *s) {
     qn_program_destroy(program);
 }
 
+static void fail_finding(void *user, const char *text) { fail(user, "", text); }
+
 /* ---- one file ---- */
 
 static qn_context *open_context(host *h, bool interpret, qn_device **device) {
@@ -399,6 +402,7 @@ static const char *run_config(session *s) {
         expect_errors(s);
     else if (!reason)
         run_all(s);
+    if (!reason) cl_findings_check(s->test, s->device, fail_finding, s);
     qn_context_destroy(own);
     return reason;
 }

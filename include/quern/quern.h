@@ -139,8 +139,7 @@ typedef enum qn_log_level { QN_LOG_ERROR, QN_LOG_WARNING, QN_LOG_INFO, QN_LOG_DE
    $QUERN_TRACE names a file that gets a trace of the context's compiles, copies and launches, in the JSON that Perfetto
    and chrome://tracing open: times of the device on the host's monotonic clock, a track for each stream. It is whole at
    any time. While one context writes to `t.json`, another one, of this process or not, writes to `t.2.json`, and so on.
-   Where the file cannot be written there is no trace, and a warning in the log tells why (seen with
-   $QUERN_LOG=warning). */
+   Where the file cannot be written there is no trace, and a warning in the log tells why. $QUERN_CHECK=1: see check.h. */
 typedef void qn_log_callback(void *user, qn_log_level level, const char *message);
 
 /* Gets what kernels print with printf: `size` bytes, the whole output of one call of printf (at most 16 KiB;
@@ -215,7 +214,8 @@ typedef enum qn_device_kind {
     QN_DEVICE_VULKAN,
     QN_DEVICE_OPENCL,
     QN_DEVICE_WEBGPU,
-    QN_DEVICE_NULL, /* accepts everything, computes nothing; for tests, by name only */
+    QN_DEVICE_NULL,  /* accepts everything, computes nothing; for tests, by name only */
+    QN_DEVICE_CHECK, /* interprets kernels and looks for faults (check.h); by name only */
     QN_DEVICE_KIND_COUNT
 } qn_device_kind;
 

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "emit/code_info.h"
+#include "quern/check.h"
 #include "quern/quern.h"
 #include "target/target.h"
 #include "util/arena.h"
@@ -269,6 +270,12 @@ typedef struct qn_backend {
        that lends takes back. take_back gives the number of a command behind that work. NULL: there is no such queue. */
     qn_status (*lend)(qn__queue *queue, char *why);
     qn_status (*take_back)(qn__queue *queue, uint64_t *number, char *why);
+
+    /* What a checker has found: how much, one of it (false: there is none of that index), and forgetting all. NULL, all three: it
+       is none. Any thread. */
+    uint32_t (*finding_count)(qn__gpu *gpu);
+    bool (*finding_get)(qn__gpu *gpu, uint32_t index, qn_finding *finding);
+    void (*finding_clear)(qn__gpu *gpu);
 } qn_backend;
 
 /* Copy of a command with its argument block and, for WRITE, its data behind it; freed with qn__release. */

@@ -315,6 +315,12 @@ static qn_status get_default(qn_context *context, qn_device **out) {
     return status == QN_ERROR_NO_DEVICE ? no_such_device(context, "(any)") : status;
 }
 
+/* QUERN_CHECK=1: every program is checked, whatever device it asks for. */
+bool qn__checks_all(void) {
+    const char *wanted = qn__environment("QUERN_CHECK");
+    return wanted && strcmp(wanted, "1") == 0;
+}
+
 qn_status qn_device_get(qn_context *context, const char *name, qn_device **out) {
     qn_status status = qn__check(context, QN__OBJECT_CONTEXT, "qn_device_get", "context");
     if (status) return status;
@@ -322,6 +328,7 @@ qn_status qn_device_get(qn_context *context, const char *name, qn_device **out) 
     *out = NULL;
     const char *wanted = qn__environment("QUERN_DEVICE");
     if (!name && wanted && wanted[0]) name = wanted;
+    if (qn__checks_all()) name = qn__backend_check.name;
     return name ? get_named(context, name, out) : get_default(context, out);
 }
 

@@ -19,6 +19,7 @@ void qn__log_init(qn_context *context) {
     context->log = context->desc.log;
     context->log_user = context->desc.log_user;
     context->log_level = context->desc.log_level;
+    if (qn__checks_all() && !context->log) context->log = write_to_stderr;
     if (!wanted || !wanted[0]) return;
     if (!context->log) context->log = write_to_stderr;
     for (size_t level = 0; level < QN__COUNT(words); level++) {

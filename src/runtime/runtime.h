@@ -344,6 +344,7 @@ void qn__device_finalise(qn_device *device);
 void qn__device_init(qn_device *device); /* its locks */
 /* How many products of matrix fragments the target has; matrix.c. */
 uint32_t qn__matrix_shapes(const qn__target *target);
+bool qn__checks_all(void);                     /* $QUERN_CHECK=1 */
 qn_status qn__device_ready(qn_device *device); /* opens the device, once */
 void qn__drivers_close(qn_context *context);   /* after all objects are gone */
 

@@ -3,7 +3,7 @@
 #ifndef QN__STRUCTS_H
 #define QN__STRUCTS_H
 
-#include "quern/quern.h"
+#include "quern/check.h"
 
 typedef enum qn__struct {
 #define STRUCT(name, last_1, end_1) QN__STRUCT_##name,

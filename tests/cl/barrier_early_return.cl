@@ -11,6 +11,6 @@ kernel void run(int n, global int *out) {
     int l = get_local_id(0);
     if (l >= n) return;
     tile[l] = l;
-    barrier(CLK_LOCAL_MEM_FENCE);
+    barrier(CLK_LOCAL_MEM_FENCE); // finds: divergence
     out[l] = tile[n - 1 - l];
 }

@@ -3,6 +3,7 @@
 // skip: cuda products of panels are processors'
 // skip: vulkan products of panels are processors'
 // skip: opencl products of panels are processors'
+// skip: check products of panels are processors'
 // kernel: bytes
 // global: 1
 // arg: buf:int:2048

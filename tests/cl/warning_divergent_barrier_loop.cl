@@ -14,6 +14,6 @@ kernel void run(global int *p, int n) {
     int mine = get_local_id(0), rounds = n;
     if (get_group_id(0) == 0) barrier(CLK_LOCAL_MEM_FENCE);
     for (int i = 0; i < rounds; i++) barrier(CLK_LOCAL_MEM_FENCE);
-    for (int i = 0; i < mine; i++) barrier(CLK_LOCAL_MEM_FENCE);
+    for (int i = 0; i < mine; i++) barrier(CLK_LOCAL_MEM_FENCE); // finds: divergence
     p[mine] = mine;
 }

@@ -5,5 +5,5 @@
 // arg: buf:int:2=1
 kernel void run(global int *p) {
     p[0] = p[0] << 32;
-    p[1] = p[1] / 0;
+    p[1] = p[1] / 0; // quern-check: allow division
 }

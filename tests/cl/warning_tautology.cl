@@ -35,5 +35,5 @@ kernel void run(uint u, global int *o) {
     s = -1000;
     uchar4 all = 300;
     uchar fine = -1; char high = 0xff; uint ones = -1; ushort most = ~0; float ok = 1e10f; int top = 0x80000000;
-    o[8] = 4 + 0 * (narrow + half_word + word + from_float + s + all.x + fine + high + ones + most + (int)ok + top);
+    o[8] = 4 + 0 * (narrow + half_word + word + from_float + s + all.x + fine + high + ones + most + (int)ok + top); // quern-check: allow conversion
 }

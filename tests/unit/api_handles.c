@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <pthread.h>
+#include <quern/check.h>
 
 enum kind { CONTEXT, DEVICE, BUFFER, PROGRAM, KERNEL, STREAM, EVENT, GRAPH, KINDS };
 static const char *const kind_names[KINDS] = {"a context", "a device", "a buffer", "a program",
@@ -42,6 +43,7 @@ static struct {
     qn_backend_info backend;
     qn_device *device;
     qn_device_info device_info;
+    qn_finding finding;
     qn_allocator allocator;
     qn_memory_stats memory;
     qn_buffer *buffer;
@@ -109,6 +111,9 @@ static qn_status map_and_unmap(qn_stream *stream, qn_buffer *buffer) {
     X(qn_device_memory, 0, DEVICE, qn_device_memory(h, &out.memory))                                         \
     X(qn_device_reopen, 0, DEVICE, qn_device_reopen(h))                                                      \
     X(qn_device_trim, 0, DEVICE, qn_device_trim(h))                                                          \
+    X(qn_check_count, 0, DEVICE, nothing(qn_check_count(h) == 0))                                            \
+    X(qn_check_get, 0, DEVICE, qn_check_get(h, 0, &out.finding))                                             \
+    X(qn_check_clear, 0, DEVICE, qn_check_clear(h))                                                          \
     X(qn_host_alloc, 0, DEVICE, qn_host_alloc(h, 16, &out.pointer))                                          \
     X(qn_host_free, 0, DEVICE, (qn_host_free(h, out.data), QN_ERROR_ARGUMENT))                               \
     X(qn_buffer_create, 0, DEVICE, qn_buffer_create(h, &buffer_desc, &out.buffer))                           \
@@ -219,8 +224,9 @@ static const struct call {
 enum { NUM_CALLS = sizeof calls / sizeof *calls };
 
 /* These take no object. */
-static const char *const others[] = {"qn_version",         "qn_status_name",    "qn_status_text",
-                                     "qn_capability_name", "qn_context_create", "qn_context_create_for"};
+static const char *const others[] = {"qn_version",           "qn_finding_kind_name", "qn_status_name",
+                                     "qn_status_text",       "qn_capability_name",   "qn_context_create",
+                                     "qn_context_create_for"};
 
 static bool is_known(const char *name) {
     for (size_t i = 0; i < NUM_CALLS; i++)
@@ -251,6 +257,7 @@ static void the_table_has_every_function(void **state) {
     (void)state;
     assert_true(functions_of("include/quern/quern.h") > 50);
     assert_true(functions_of("include/quern/interop.h") > 5);
+    assert_int_equal(functions_of("include/quern/check.h"), 4);
 }
 
 /* Leaves a message that no wrong object has. */

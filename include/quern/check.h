@@ -1,0 +1,94 @@
+/* quern/check.h: what the checker finds.
+
+   The device "check" (qn_device_get, QUERN_DEVICE=check, `quern check`) interprets kernels on the processor and looks at every
+   access, barrier and value. What is wrong is a finding. Each new one goes to the context's log (QN_LOG_ERROR) when the
+   launch is done, and all can be read here. A launch with findings does not fail: an access outside is dropped, or reads zero,
+   and the kernel goes on. QUERN_CHECK=1 makes every device that a program asks for this one, and
+   without a log hook the findings go to the standard error.
+
+   Findings belong to the device; what they point to is valid until qn_check_clear or the end of the context. Functions may be called by any
+   thread while nothing runs on the device. They give QN_ERROR_UNSUPPORTED for devices of other kinds. */
+#ifndef QUERN_CHECK_H
+#define QUERN_CHECK_H
+
+#include <quern/quern.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum qn_finding_kind {
+    QN_FINDING_NONE,
+    QN_FINDING_OUT_OF_BOUNDS, /* an access that leaves the buffer, view, array or object that its pointer leads to */
+    QN_FINDING_NULL_POINTER, /* an access through a null pointer */
+    QN_FINDING_WILD_POINTER, /* through one that leads to no memory of the launch */
+    QN_FINDING_FREED_BUFFER, /* to a buffer that is destroyed */
+    QN_FINDING_MISALIGNED,   /* at an address that its type does not allow */
+    QN_FINDING_READ_ONLY,    /* a write to constant or read-only memory */
+    QN_FINDING_RACE,         /* two work-items access the same bytes, one writes, and nothing orders them */
+    QN_FINDING_DIVERGENCE,   /* a barrier or collective that only some of the work-items reach */
+    QN_FINDING_UNINITIALISED, /* a branch, an address or an output that depends on memory that nobody has written */
+    QN_FINDING_DIVISION,   /* an integer divided by zero, or the least one by -1 */
+    QN_FINDING_CONVERSION, /* a float converted to an integer type that does not hold it */
+    QN_FINDING_SHIFT, /* a shift by the width or more, which OpenCL C takes modulo the width; when asked for */
+    QN_FINDING_OVERFLOW, /* signed integers that overflow, which quern wraps; when asked for */
+    QN_FINDING_NAN,      /* a NaN or infinity made of numbers; when asked for */
+    QN_FINDING_RUNAWAY,  /* a work-group that does not end within its budget of instructions */
+    QN_FINDING_KIND_COUNT
+} qn_finding_kind;
+
+/* X(ID, name, title): the kinds; title is what stands in front of a finding's sentence. */
+#define QN_FINDING_MAP(X)                                                                                    \
+    X(OUT_OF_BOUNDS, "out-of-bounds", "out of bounds")                                                       \
+    X(NULL_POINTER, "null-pointer", "null pointer")                                                          \
+    X(WILD_POINTER, "wild-pointer", "wild pointer")                                                          \
+    X(FREED_BUFFER, "freed-buffer", "freed buffer")                                                          \
+    X(MISALIGNED, "misaligned", "misaligned access")                                                         \
+    X(READ_ONLY, "read-only", "write to read-only memory")                                                   \
+    X(RACE, "race", "data race")                                                                             \
+    X(DIVERGENCE, "divergence", "divergence")                                                                \
+    X(UNINITIALISED, "uninitialised", "uninitialised memory")                                                \
+    X(DIVISION, "division", "undefined division")                                                            \
+    X(CONVERSION, "conversion", "undefined conversion")                                                      \
+    X(SHIFT, "shift", "shift by the width or more")                                                          \
+    X(OVERFLOW, "overflow", "signed overflow")                                                               \
+    X(NAN, "nan", "not a finite number")                                                                     \
+    X(RUNAWAY, "runaway", "runaway kernel")
+
+/* "out-of-bounds", as in messages and suppressions; NULL: there is no such kind. */
+QN_API const char *qn_finding_kind_name(qn_finding_kind kind);
+
+/* Where something happens, and the first work-item that it happens to. */
+typedef struct qn_check_place {
+    const char *file;       /* as in messages of the compiler; NULL: there is no such place */
+    uint32_t line, column;  /* from 1; 0: not known */
+    uint64_t work_item[3];  /* global id */
+    uint64_t work_group[3]; /* id of its group */
+} qn_check_place;
+
+typedef struct qn_finding {
+    qn_finding_kind kind;
+    uint64_t count; /* how often, at these places */
+    const char *kernel;
+    const char *message; /* a sentence without its place */
+    const char *text; /* all that is to be told, lines of source and carets among it; ends with a new line */
+    qn_check_place place;
+    qn_check_place other; /* of a race: the access before */
+    const char *object;   /* name of the parameter or variable that is accessed; NULL: not known */
+    uint64_t object_size; /* its bytes */
+    int64_t offset;       /* of the access in it */
+    uint64_t size;        /* bytes of the access */
+} qn_finding;
+
+/* Findings so far; 0 too where that cannot be told. */
+QN_API uint32_t qn_check_count(const qn_device *device);
+/* In order of their first time. QN_ERROR_RANGE, QN_ERROR_UNSUPPORTED, QN_ERROR_NULL. */
+QN_API qn_status qn_check_get(const qn_device *device, uint32_t index, qn_finding *finding);
+/* Forgets all findings. */
+QN_API qn_status qn_check_clear(qn_device *device);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,283 @@
+/* Undefined bits: where they come from, how ops hand them on, and where they matter, which is a branch, an address or what is
+   written to buffers. What is told of once counts as defined from there on. */
+#include "check/defined.h"
+
+#include <string.h>
+
+/* ---- which values may be undefined ---- */
+
+typedef struct search {
+    bool *tracked;
+    bool changed;
+} search;
+
+static void track(search *s, const ir_value *value, bool tracked) {
+    if (!tracked || s->tracked[value->id]) return;
+    s->tracked[value->id] = s->changed = true;
+}
+
+static bool is_memory_op(const ir_instr *instr) {
+    return instr->op == IR_LOAD || (instr->op >= IR_ATOMIC_LOAD && instr->op <= IR_ATOMIC_CAS);
+}
+
+static void visit(ir_instr *instr, void *user) {
+    search *s = user;
+    bool any = false;
+    for (uint32_t k = 0; k < instr->num_operands; k++) any |= s->tracked[instr->operands[k]->id];
+    const ir_receivers to = qn__ir_receivers(instr);
+    for (uint32_t k = 0; k < to.count && k < instr->num_operands; k++)
+        track(s, to.values[k], s->tracked[instr->operands[k]->id]);
+    if (qn__ir_is_construct(instr)) return;
+    if (is_memory_op(instr)) {
+        const unsigned space = instr->operands[0]->type.space;
+        any = space == IR_PRIVATE || space == IR_LOCAL_SPACE || space == IR_GENERIC_SPACE;
+    }
+    for (uint32_t k = 0; k < instr->num_results && instr->op != IR_PRINTF; k++)
+        track(s, instr->results[k], any);
+}
+
+const bool *qn__check_find_tracked(qn__arena *arena, const ir_function *kernel) {
+    search s = {QN__NEW_ARRAY(arena, bool, kernel->num_values + 1u), true};
+    while (s.changed) {
+        s.changed = false;
+        qn__ir_walk(kernel->body, visit, &s);
+    }
+    return s.tracked;
+}
+
+/* ---- what is known of operands ---- */
+
+static const qn__check_note *note_of(const qn__vm_instr *instr) { return instr->note; }
+
+bool qn__check_is_dirty(const qn__vm_frame *frame, const qn__vm_instr *instr, uint32_t k) {
+    const qn__check_note *note = note_of(instr);
+    return note->slots && note->slots[k] != QN__CHECK_CLEAN && qn__check_state(frame)->dirty[note->slots[k]];
+}
+
+static bool any_dirty(const qn__vm_frame *frame, const qn__vm_instr *instr) {
+    for (uint32_t k = 0; k < instr->ir->num_operands; k++)
+        if (qn__check_is_dirty(frame, instr, k)) return true;
+    return false;
+}
+
+static void set_dirty(const qn__vm_frame *frame, const qn__vm_instr *instr, bool dirty) {
+    if (note_of(instr)->is_tracked) qn__check_state(frame)->dirty[instr->result] = dirty;
+}
+
+/* ---- handing on ---- */
+
+void qn__check_hand_on(qn__vm_frame *frame, const qn__vm_instr *instr) {
+    const bool dirty = any_dirty(frame, instr);
+    if (dirty) qn__check_hand_bits_on(frame, instr);
+    set_dirty(frame, instr, dirty);
+    instr->plain(frame, instr);
+}
+
+/* The values that a jump or a loop hands over. */
+static void hand_copy_over(const qn__vm_frame *frame, const qn__vm_copy *copy) {
+    qn__check_run_state *r = qn__check_state(frame);
+    const bool from_dirty = r->dirty[copy->from], all = frame->count == frame->items;
+    if (!from_dirty && !r->dirty[copy->to]) return;
+    unsigned char *from = qn__check_bits(frame, copy->from), *to = qn__check_bits(frame, copy->to);
+    if (!r->dirty[copy->to]) memset(to, 0, qn__vm_extent(frame, copy->lanes) * copy->size);
+    for (unsigned l = 0; l < copy->lanes; l++)
+        for (uint64_t i = 0; i < frame->items; i++) {
+            const uint64_t at = (l * frame->stride + i) * copy->size;
+            if (!frame->active[i]) continue;
+            if (from_dirty)
+                memcpy(to + at, from + at, copy->size);
+            else
+                memset(to + at, 0, copy->size);
+        }
+    r->dirty[copy->to] = from_dirty || !all;
+}
+
+void qn__check_hand_copies(qn__vm_frame *frame, const qn__vm_instr *instr) {
+    for (uint32_t k = 0; k < instr->num_copies; k++)
+        if (instr->copies[k].tracked) hand_copy_over(frame, &instr->copies[k]);
+}
+
+static void hand_over(qn__vm_frame *frame, const qn__vm_instr *instr) {
+    qn__check_hand_copies(frame, instr);
+    instr->plain(frame, instr);
+}
+
+/* ---- where it matters ---- */
+
+/* The first active work-item that has an undefined bit in the operand; its bits count as defined from now on. */
+static bool find_undefined(qn__vm_frame *frame, const qn__vm_instr *instr, uint32_t k, uint64_t *item) {
+    const ir_type type = instr->ir->operands[k]->type;
+    const unsigned size = qn__vm_lane_size(type);
+    unsigned char *bits = qn__check_bits(frame, note_of(instr)->slots[k]);
+    bool found = false;
+    for (uint64_t i = 0; i < frame->items; i++) {
+        bool undefined = false;
+        for (unsigned l = 0; l < type.lanes && frame->active[i]; l++) {
+            const uint64_t at = l * frame->stride + i;
+            undefined |= qn__vm_get(bits, size, at) != 0;
+            qn__vm_set(bits, size, at, 0);
+        }
+        if (undefined && !found) *item = i;
+        found |= undefined;
+    }
+    return found;
+}
+
+/* The variable that a value comes from, as far as its instructions tell. */
+static const ir_instr *find_load(const ir_value *value, const bool *tracked, unsigned depth) {
+    enum { FAR = 24 };
+    if (depth > FAR || !tracked[value->id] || !value->def) return NULL;
+    if (value->value_kind == IR_VALUE_RESULT && is_memory_op(value->def)) return value->def;
+    if (value->value_kind != IR_VALUE_RESULT || qn__ir_is_construct(value->def)) return NULL;
+    for (uint32_t k = 0; k < value->def->num_operands; k++) {
+        const ir_instr *load = find_load(value->def->operands[k], tracked, depth + 1);
+        if (load) return load;
+    }
+    return NULL;
+}
+
+static const char *variable_name(const qn__vm_frame *frame, const ir_value *value) {
+    const ir_instr *load = find_load(value, qn__check_state(frame)->program->tracked, 0);
+    const ir_value *pointer = load ? load->operands[0] : NULL;
+    while (pointer && pointer->value_kind == IR_VALUE_RESULT && pointer->def->op == IR_PTR_ADD)
+        pointer = pointer->def->operands[0];
+    if (!pointer) return value->name;
+    if (pointer->value_kind != IR_VALUE_RESULT) return pointer->name;
+    if (pointer->def->op == IR_VAR) return pointer->def->attr.var->name;
+    if (pointer->def->op == IR_LOCAL)
+        return frame->program->kernel->locals.data[pointer->def->attr.index].name;
+    return pointer->name;
+}
+
+static void sink(qn__vm_frame *frame, const qn__vm_instr *instr, uint32_t k, const char *what) {
+    uint64_t item = 0;
+    if (!qn__check_is_dirty(frame, instr, k) || !find_undefined(frame, instr, k, &item)) return;
+    const char *name = variable_name(frame, instr->ir->operands[k]);
+    const bool is_named = name && name[0] && name[0] != '.';
+    const qn__check_report found = {.kind = QN_FINDING_UNINITIALISED,
+                                    .frame = frame,
+                                    .instr = instr->ir,
+                                    .item = item,
+                                    .object = is_named ? name : NULL};
+    char text[96];
+    QN__CHECK_REPORT(qn__check_state(frame)->checker, &found,
+                     "%s of %s depends on %s%.100s%s, which nobody has written", what,
+                     qn__check_item_text(frame, item, text), is_named ? "'" : "", is_named ? name : "memory",
+                     is_named ? "'" : "");
+}
+
+static void branch(qn__vm_frame *frame, const qn__vm_instr *instr) {
+    sink(frame, instr, 0, "a branch");
+    instr->plain(frame, instr);
+}
+
+static void print(qn__vm_frame *frame, const qn__vm_instr *instr) {
+    for (uint32_t k = 0; k < instr->ir->num_operands; k++) sink(frame, instr, k, "what is printed");
+    instr->plain(frame, instr);
+}
+
+void qn__check_pointer_bits(qn__vm_frame *frame, const qn__vm_instr *instr, unsigned operand) {
+    sink(frame, instr, operand, "an address");
+}
+
+/* ---- memory ---- */
+
+/* Where the undefined bits of work-item i's bytes at an address are; NULL: they are defined. */
+static unsigned char *bits_at(const qn__vm_frame *frame, uint64_t address) {
+    const qn__check_run_state *r = qn__check_state(frame);
+    if (address - (uintptr_t)frame->privates < r->private_bytes)
+        return r->private_shadow + (address - (uintptr_t)frame->privates);
+    if (address - (uintptr_t)frame->local < r->local_size)
+        return r->local_shadow + (address - (uintptr_t)frame->local);
+    return NULL;
+}
+
+static const qn__check_object *object_of(const qn__vm_frame *frame, const qn__vm_instr *instr,
+                                         unsigned operand) {
+    return &qn__check_state(frame)->objects[instr->objects[operand]];
+}
+
+static bool has_bits(const qn__check_object *object) { return !object->is_known || object->shadow; }
+
+static unsigned char *bits_of(const qn__vm_frame *frame, const qn__check_object *object, uint64_t address) {
+    return object->is_known ? (unsigned char *)(uintptr_t)(address + object->shadow)
+                            : bits_at(frame, address);
+}
+
+void qn__check_load_bits(qn__vm_frame *frame, const qn__vm_instr *instr) {
+    const qn__check_object *object = object_of(frame, instr, 0);
+    const uint64_t *pointer = qn__vm_slot(frame, instr->a), offset = (uint64_t)instr->ir->attr.offset;
+    if (!note_of(instr)->is_tracked) return;
+    unsigned char *to = qn__check_bits(frame, instr->result);
+    const unsigned size = instr->size;
+    uint8_t any = 0;
+    for (unsigned l = 0; l < instr->lanes && has_bits(object); l++)
+        for (uint64_t i = 0; i < frame->items; i++) {
+            unsigned char *at = to + (l * frame->stride + i) * size;
+            const unsigned char *from =
+                frame->active[i] ? bits_of(frame, object, pointer[i] + offset + l * size) : NULL;
+            if (from)
+                memcpy(at, from, size);
+            else
+                memset(at, 0, size);
+            for (unsigned b = 0; b < size; b++) any |= at[b];
+        }
+    qn__check_state(frame)->dirty[instr->result] = any != 0;
+}
+
+/* Whether the bytes may be in a buffer, where undefined bits are an output. */
+static bool is_output(const qn__vm_instr *instr) {
+    const unsigned space = instr->ir->operands[0]->type.space;
+    return space == IR_GLOBAL_SPACE || space == IR_CONSTANT_SPACE;
+}
+
+void qn__check_store_bits(qn__vm_frame *frame, const qn__vm_instr *instr) {
+    const qn__check_object *object = object_of(frame, instr, 0);
+    const bool is_cas = instr->ir->op == IR_ATOMIC_CAS, is_rmw = instr->ir->op == IR_ATOMIC_RMW;
+    const uint32_t operand = is_cas ? 2 : 1;
+    if (is_output(instr)) {
+        sink(frame, instr, operand, "what is written to a buffer");
+        if (is_cas) sink(frame, instr, 1, "an atomic comparison");
+        return;
+    }
+    if (!has_bits(object)) return;
+    const uint64_t *pointer = qn__vm_slot(frame, instr->a), offset = (uint64_t)instr->ir->attr.offset;
+    const bool dirty = qn__check_is_dirty(frame, instr, operand);
+    const bool joins = is_cas || (is_rmw && instr->ir->attr.combine != IR_COMBINE_XCHG);
+    const unsigned char *from = dirty ? qn__check_bits(frame, note_of(instr)->slots[operand]) : NULL;
+    if (joins && !dirty) return;
+    for (unsigned l = 0; l < instr->lanes; l++)
+        for (uint64_t i = 0; i < frame->items; i++) {
+            unsigned char *to =
+                frame->active[i] ? bits_of(frame, object, pointer[i] + offset + l * instr->size) : NULL;
+            if (!to) continue;
+            if (dirty)
+                memcpy(to, from + (l * frame->stride + i) * instr->size, instr->size);
+            else
+                memset(to, 0, instr->size);
+        }
+}
+
+void qn__check_copy_bits(qn__vm_frame *frame, const qn__vm_instr *instr) {
+    const qn__check_object *to = object_of(frame, instr, 0), *from = object_of(frame, instr, 1);
+    const uint64_t *to_pointer = qn__vm_slot(frame, instr->a), *from_pointer = qn__vm_slot(frame, instr->b);
+    const size_t size = (size_t)instr->ir->attr.size;
+    for (uint64_t i = 0; i < frame->items && has_bits(to); i++) {
+        if (!frame->active[i]) continue;
+        unsigned char *at = bits_of(frame, to, to_pointer[i]);
+        const unsigned char *source = has_bits(from) ? bits_of(frame, from, from_pointer[i]) : NULL;
+        if (at && source)
+            memmove(at, source, size);
+        else if (at)
+            memset(at, 0, size);
+    }
+}
+
+qn__vm_handler *qn__check_pick_bits(const ir_instr *instr) {
+    switch (instr->op) {
+    case IR_IF: return branch;
+    case IR_PRINTF: return print;
+    case IR_BLOCK: return NULL;
+    default: return qn__ir_is_jump(instr) ? hand_over : qn__check_hand_on;
+    }
+}

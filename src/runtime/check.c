@@ -1,0 +1,45 @@
+/* Findings of the checker (quern/check.h), which its backend keeps. */
+#include "quern/check.h"
+
+#include "runtime/runtime.h"
+
+const char *qn_finding_kind_name(qn_finding_kind kind) {
+#define NAME(ID, name, title) [QN_FINDING_##ID] = (name),
+    static const char *const names[QN_FINDING_KIND_COUNT] = {QN_FINDING_MAP(NAME)};
+#undef NAME
+    return kind > QN_FINDING_NONE && kind < QN_FINDING_KIND_COUNT ? names[kind] : NULL;
+}
+
+/* The device is open and has findings. */
+static qn_status need_checker(const qn_device *device, const char *function) {
+    qn_status status = qn__check(device, QN__OBJECT_DEVICE, function, "device");
+    if (!status) status = qn__device_ready((qn_device *)device);
+    if (!status && !device->backend->finding_count)
+        status = qn__fail(device->object.context, QN_ERROR_UNSUPPORTED,
+                          "%s: device '%s' checks nothing; the device 'check' does", function, device->name);
+    return status;
+}
+
+uint32_t qn_check_count(const qn_device *device) {
+    if (need_checker(device, "qn_check_count")) return 0;
+    return device->backend->finding_count(device->gpu);
+}
+
+qn_status qn_check_get(const qn_device *device, uint32_t index, qn_finding *finding) {
+    qn_status status = need_checker(device, "qn_check_get");
+    if (status) return status;
+    qn_context *context = device->object.context;
+    if (!finding) return qn__fail_null(context, "qn_check_get", "finding");
+    qn_finding found;
+    if (!device->backend->finding_get(device->gpu, index, &found))
+        return qn__fail(context, QN_ERROR_RANGE, "qn_check_get: index %u; there are %u", (unsigned)index,
+                        (unsigned)device->backend->finding_count(device->gpu));
+    QN__WRITE(context, qn_finding, finding, &found);
+    return QN_OK;
+}
+
+qn_status qn_check_clear(qn_device *device) {
+    const qn_status status = need_checker(device, "qn_check_clear");
+    if (!status) device->backend->finding_clear(device->gpu);
+    return status;
+}

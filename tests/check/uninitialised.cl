@@ -1,0 +1,102 @@
+// Memory that nobody has written, where it matters: branches, addresses, outputs. What is not used, or comes to nothing, is fine.
+// kernel: branch
+// global: 4
+// arg: buf:int:4
+// arg: int:0
+// kernel: branch_set
+// global: 4
+// arg: buf:int:4
+// arg: int:1
+// kernel: output
+// global: 4
+// arg: buf:int:4
+// arg: int:0
+// kernel: index
+// global: 4
+// arg: buf:int:4
+// arg: int:0
+// kernel: local_cell
+// global: 4
+// local: 4
+// arg: buf:int:4
+// kernel: local_set
+// global: 4
+// local: 4
+// arg: buf:int:4
+// kernel: array_part
+// global: 4
+// arg: buf:int:4
+// arg: int:3
+// kernel: masked
+// global: 4
+// arg: buf:int:4
+// kernel: accumulator
+// global: 4
+// arg: buf:int:4
+// kernel: lane
+// global: 4
+// arg: buf:float4:4
+// kernel: unused_lane
+// global: 4
+// arg: buf:float4:4
+kernel void branch(global int *x, int set) {
+    int v;
+    if (set) v = 1;
+    if (v > 0) x[get_global_id(0)] = 1; // finds: uninitialised
+}
+kernel void branch_set(global int *x, int set) {
+    int v;
+    if (set) v = 1;
+    if (v > 0) x[get_global_id(0)] = 1;
+}
+kernel void output(global int *x, int set) {
+    int v;
+    if (set) v = 1;
+    x[get_global_id(0)] = v * 2 + 1; // finds: uninitialised
+}
+kernel void index(global int *x, int set) {
+    int v;
+    if (set) v = 1;
+    x[v & 3] = 1; // finds: uninitialised
+}
+kernel void local_cell(global int *x) {
+    local int t[4];
+    int l = get_local_id(0);
+    if (l < 3) t[l] = l;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    x[l] = t[l]; // finds: uninitialised
+}
+kernel void local_set(global int *x) {
+    local int t[4];
+    int l = get_local_id(0);
+    t[3 - l] = l;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    x[l] = t[l];
+}
+kernel void array_part(global int *x, int n) {
+    int a[4], sum = 0;
+    for (int i = 0; i < n; i++) a[i] = i;
+    for (int i = 0; i < 4; i++) sum += a[i];
+    x[get_global_id(0)] = sum; // finds: uninitialised
+}
+kernel void masked(global int *x) {
+    local int t[4];
+    int l = get_local_id(0);
+    int low = t[l] & 0;
+    x[l] = low | 1;
+}
+kernel void accumulator(global int *x) {
+    int sum;
+    for (int i = 0; i < 4; i++) sum += x[i];
+    x[get_global_id(0)] = sum; // finds: uninitialised, race
+}
+kernel void lane(global float4 *x) {
+    float4 v;
+    v.xyz = (float3)(1, 2, 3);
+    x[get_global_id(0)] = v; // finds: uninitialised
+}
+kernel void unused_lane(global float4 *x) {
+    float4 v;
+    v.xyz = (float3)(1, 2, 3);
+    x[get_global_id(0)] = (float4)(v.xyz, 0);
+}

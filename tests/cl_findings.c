@@ -1,0 +1,74 @@
+/* A line with a fault has a comment, `// finds: race` or `// finds: race, divergence`. Of a race it may stand at either of the
+   two accesses. */
+#include "cl_findings.h"
+
+#include <quern/check.h>
+#include <string.h>
+
+static const char mark[] = "// finds: ";
+
+typedef struct expected {
+    unsigned line;
+    char kind[32];
+    bool came;
+} expected;
+
+enum { MOST = 64 };
+
+/* The next word of a list with commas; NULL at its end. */
+static const char *next_kind(const char *at, const char *end, char *kind, size_t size) {
+    while (at < end && (*at == ' ' || *at == ',')) at++;
+    const size_t length = strspn(at, "abcdefghijklmnopqrstuvwxyz-");
+    if (at >= end || !length || length >= size) return NULL;
+    memcpy(kind, at, length);
+    kind[length] = 0;
+    return at + length;
+}
+
+static unsigned read_expected(const cl_case *test, expected list[MOST]) {
+    unsigned count = 0, line = 1;
+    for (const char *at = test->source, *next; *at; at = next, line++) {
+        const size_t length = strcspn(at, "\n");
+        const char *end = at + length, *found = strstr(at, mark);
+        next = end + (*end == '\n');
+        if (!found || found >= end) continue;
+        found += strlen(mark);
+        while (count < MOST && (found = next_kind(found, end, list[count].kind, sizeof list->kind))) {
+            list[count].line = line;
+            list[count++].came = false;
+        }
+    }
+    return count;
+}
+
+bool cl_findings_expected(const cl_case *test) { return strstr(test->source, mark) != NULL; }
+
+static bool is_at(const qn_finding *finding, const expected *e) {
+    const char *name = qn_finding_kind_name(finding->kind);
+    if (!name || strcmp(name, e->kind) != 0) return false;
+    return finding->place.line == e->line || (finding->other.file && finding->other.line == e->line);
+}
+
+void cl_findings_check(const cl_case *test, qn_device *device, void (*fail)(void *user, const char *text),
+                       void *user) {
+    expected list[MOST];
+    qn_device_info info;
+    if (qn_device_get_info(device, &info) || info.kind != QN_DEVICE_CHECK) return;
+    const unsigned wanted = read_expected(test, list);
+    const uint32_t count = qn_check_count(device);
+    for (uint32_t i = 0; i < count; i++) {
+        qn_finding finding;
+        bool is_expected = false;
+        if (qn_check_get(device, i, &finding)) return;
+        for (unsigned n = 0; n < wanted; n++)
+            if (is_at(&finding, &list[n])) is_expected = list[n].came = true;
+        if (!is_expected) fail(user, finding.text);
+    }
+    for (unsigned n = 0; n < wanted; n++) {
+        char text[80];
+        if (list[n].came) continue;
+        snprintf(text, sizeof text, "line %u: '%s' is not found", list[n].line, list[n].kind);
+        fail(user, text);
+    }
+    qn_check_clear(device);
+}
