@@ -6,8 +6,8 @@
 
 #include "tool.h"
 
-static const tool_command *const commands[] = {&tool_devices, &tool_compile, &tool_embed,
-                                               &tool_run,     &tool_bench,   &tool_tune};
+static const tool_command *const commands[] = {&tool_devices, &tool_compile, &tool_embed, &tool_run,
+                                               &tool_check,   &tool_bench,   &tool_tune};
 
 enum { NUM_COMMANDS = sizeof commands / sizeof commands[0] };
 

@@ -75,6 +75,12 @@ static int run_option(run_options *o, int argc, char **argv, int *i) {
         o->compare = true;
         return -1;
     }
+    if (strcmp(given, "--check") == 0) {
+        o->check = true;
+        return -1;
+    }
+    const int checks = o->check ? check_option(&o->checks, argc, argv, i) : 0;
+    if (checks) return checks;
     while (option < NUM_OPTIONS && !option_value(names[option], argc, argv, i, &value)) option++;
     if (option == NUM_OPTIONS) return 0;
     if (!value) return needs_value(given);
@@ -525,26 +531,41 @@ void run_free(run_options *o) {
     free(o);
 }
 
-static int run(int argc, char **argv) {
+/* Findings are printed at the end, in the form that was asked for, and not to the log as well. */
+static void ignore_log(void *user, qn_log_level level, const char *message) {
+    (void)user, (void)level, (void)message;
+}
+
+static int run_here(qn_context *context, run_options *o) {
+    if (o->check) o->device = "check";
+    const int result = is_chain(o) ? chain_run(context, o) : build_and_run(context, o);
+    return o->check ? check_finish(context, &o->checks, result) : result;
+}
+
+int run_main(int argc, char **argv, bool check) {
     run_options *o = tool_alloc(sizeof *o);
     o->timeout_ns = QN_FOREVER;
+    o->check = check || check_is_wanted();
     qn_context *context = NULL;
     int result = run_parse(argc, argv, o);
-    if (!result && qn_context_create(NULL, &context))
+    const qn_context_desc desc = {.log = o->check && !getenv("QUERN_LOG") ? ignore_log : NULL};
+    if (!result && qn_context_create(&desc, &context))
         result = tool_fail(TOOL_RUN_FAILED, "no context: out of memory");
     if (!result) faults_watch();
-    if (!result) result = is_chain(o) ? chain_run(context, o) : build_and_run(context, o);
+    if (!result) result = run_here(context, o);
     run_free(o);
     qn_context_destroy(context);
     return result;
 }
+
+static int run(int argc, char **argv) { return run_main(argc, argv, false); }
 
 const tool_command tool_run = {
     "run", "run a kernel of .cl files on buffers, files and numbers",
     "usage: quern run FILE.cl... [--kernel NAME] --global X[,Y[,Z]] [--local X[,Y[,Z]]] [--offset X[,Y[,Z]]] "
     "[--device NAME]\n"
     "                 " PROGRAM_OPTIONS_USAGE "\n"
-    "                 [--compare] [--tolerance T] [--time N] [--timeout S]\n"
+    "                 [--compare] [--tolerance T] [--time N] [--timeout S] [--check]\n"
     "                 ARG...\n"
     "       quern run FILE.qnc [--device NAME] [--timeout S]\n\n"
     "FILE.cl may be -: the standard input. " PROGRAM_FILES_HELP
@@ -574,7 +595,9 @@ const tool_command tool_run = {
     "  --device A,B --compare  run it on each, print times and the largest differences from A's results\n"
     "  --tolerance T     differences up to T, absolute or relative, are fine (0)\n"
     "  --time N          run it N more times, print the times of compiling, of transfers and of the kernel\n"
-    "  --timeout S       give up when a run takes longer than S seconds\n" PROGRAM_OPTIONS_HELP
-    "exit status: 0 done; 1 the kernel does not compile; 2 usage; 3 the run failed; 4 results differ\n\n"
+    "  --timeout S       give up when a run takes longer than S seconds\n"
+    "  --check           as `quern check`: look for faults in the kernel (QUERN_CHECK=1 does it, "
+    "too)\n" PROGRAM_OPTIONS_HELP "exit status: 0 done; 1 the kernel does not compile; 2 usage; 3 the run "
+    "failed; 4 results differ, or\nfaults were found\n\n"
     "example: quern run saxpy.cl --global 4 int:4 float:2 buf:float:4=1,2,3,4 buf:float:4=1@-\n",
     run};

@@ -2,6 +2,7 @@
 #ifndef RUN_H
 #define RUN_H
 
+#include "check.h"
 #include "options.h"
 #include "tool.h"
 
@@ -18,6 +19,8 @@ typedef struct run_options {
     const char *kernel, *device;
     qn_range range;
     bool has_global, compare;
+    bool check; /* on the checker, whose findings are printed */
+    check_options checks;
     double tolerance;
     unsigned time;
     uint64_t timeout_ns;
@@ -29,6 +32,8 @@ typedef struct run_options {
 
 /* The words of a line. TOOL_OK, or the exit status after a message. */
 int run_parse(int argc, char **argv, run_options *o);
+/* The whole command: run, or check. */
+int run_main(int argc, char **argv, bool check);
 /* The kernel's arguments, with buffers on the device. The same. */
 int run_make_args(qn_device *device, qn_kernel *kernel, run_options *o, qn_arg *args);
 /* Warns of buffers that are too small. */

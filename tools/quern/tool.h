@@ -7,7 +7,14 @@
 #include <stdio.h>
 
 /* Exit statuses. */
-enum { TOOL_OK, TOOL_COMPILE_ERROR, TOOL_USAGE, TOOL_RUN_FAILED, TOOL_DIFFERENT };
+enum {
+    TOOL_OK,
+    TOOL_COMPILE_ERROR,
+    TOOL_USAGE,
+    TOOL_RUN_FAILED,
+    TOOL_DIFFERENT,
+    TOOL_FINDINGS = TOOL_DIFFERENT
+};
 
 typedef struct tool_command {
     const char *name, *summary;
@@ -15,7 +22,7 @@ typedef struct tool_command {
     int (*run)(int argc, char **argv); /* argv[0] is the subcommand's name */
 } tool_command;
 
-extern const tool_command tool_devices, tool_compile, tool_embed, tool_run, tool_bench, tool_tune;
+extern const tool_command tool_devices, tool_compile, tool_embed, tool_run, tool_check, tool_bench, tool_tune;
 
 /* The compiler checks a format as the C standard has it, on Windows too. */
 #if defined(__MINGW32__)

@@ -1,0 +1,71 @@
+"""quern check: findings as text, JSON and SARIF, exit statuses, what is allowed."""
+import json
+import subprocess
+import unittest
+
+from support import OK, QUERN, USAGE, ToolTest
+
+FINDINGS = 4
+PAST_END = "kernel void f(global int *x) {\n    x[get_global_id(0)] = 1;%s\n}\n"
+RACE = "kernel void f(global int *x) {\n    x[0] = get_global_id(0);\n    x[1] = x[0];\n}\n"
+
+
+class Check(ToolTest):
+    def tool(self, *args, env=None):
+        return subprocess.run([QUERN, *map(str, args)], cwd=self.dir, capture_output=True, text=True, timeout=120,
+                              env=dict(self.env, **(env or {})))
+
+    def test_text(self):
+        result = self.tool("check", self.write("k.cl", PAST_END % ""), "--global", 5, "buf:int:4@-")
+        self.assertEqual(result.returncode, FINDINGS)
+        self.assertEqual(result.stdout, "x = 1, 1, 1, 1\n")
+        self.assertIn("k.cl:2:25: out of bounds: kernel 'f': work-item 4 writes 4 bytes at byte 16 of 'x', a buffer of 16 bytes\n"
+                      "    x[get_global_id(0)] = 1;\n"
+                      "                        ^\n", result.stderr)
+        self.assertIn("1 finding\n", result.stderr)
+
+    def test_nothing(self):
+        result = self.tool("check", self.write("k.cl", PAST_END % ""), "--global", 4, "buf:int:4")
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (OK, "", ""))
+
+    def test_run_checks_when_asked(self):
+        for more, environment in ((["--check"], {}), ([], {"QUERN_CHECK": "1"})):
+            result = self.tool("run", *more, self.write("k.cl", PAST_END % ""), "--global", 5, "buf:int:4", env=environment)
+            self.assertEqual(result.returncode, FINDINGS)
+            self.assertEqual(result.stderr.count("out of bounds"), 1, result.stderr)
+        self.assertEqual(self.tool("run", self.write("k.cl", PAST_END % ""), "--global", 4, "buf:int:4").returncode, OK)
+
+    def test_json(self):
+        result = self.tool("check", "--json", self.write("k.cl", RACE), "--global", 4, "buf:int:4")
+        self.assertEqual(result.returncode, FINDINGS)
+        findings = json.loads(result.stdout)
+        self.assertEqual({f["kind"] for f in findings}, {"race"})
+        self.assertEqual(findings[0]["object"], "x")
+        self.assertEqual(findings[0]["place"]["line"], 2)
+        self.assertEqual(findings[0]["other"]["line"], 2)
+        self.assertEqual(json.loads(self.tool("check", "--json", self.write("k.cl", RACE), "--global", 1, "buf:int:4").stdout), [])
+
+    def test_sarif(self):
+        result = self.tool("check", "--sarif", self.write("k.cl", RACE), "--global", 4, "buf:int:4")
+        self.assertEqual(result.returncode, FINDINGS)
+        log = json.loads(result.stdout)
+        self.assertEqual(log["version"], "2.1.0")
+        first = log["runs"][0]["results"][0]
+        self.assertEqual(first["ruleId"], "race")
+        self.assertEqual(first["locations"][0]["physicalLocation"]["region"]["startLine"], 2)
+
+    def test_max(self):
+        result = self.tool("check", "--max", 1, self.write("k.cl", RACE), "--global", 4, "buf:int:4")
+        self.assertEqual(result.stderr.count("data race"), 1)
+        self.assertRegex(result.stderr, "[2-9] findings\n")
+        self.assertEqual(self.tool("check", "--max", "x", "k.cl", "--global", 4).returncode, USAGE)
+
+    def test_comments_allow(self):
+        for comment, expected in ((" // quern-check: allow out-of-bounds", OK), (" // quern-check: allow race, out-of-bounds", OK),
+                                  (" // quern-check: allow race", FINDINGS), (" // quern-check: allow out-of", FINDINGS)):
+            result = self.tool("check", self.write("k.cl", PAST_END % comment), "--global", 5, "buf:int:4")
+            self.assertEqual(result.returncode, expected, comment)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,164 @@
+/* quern check: a kernel as `quern run` has it, on the checker; what it finds as text, JSON or SARIF. */
+#include "check.h"
+
+#include <quern/check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run.h"
+
+bool check_is_wanted(void) {
+    const char *wanted = getenv("QUERN_CHECK");
+    return wanted && strcmp(wanted, "1") == 0;
+}
+
+int check_option(check_options *o, int argc, char **argv, int *i) {
+    const char *value, *given = argv[*i];
+    if (strcmp(given, "--json") == 0) o->json = true;
+    if (strcmp(given, "--sarif") == 0) o->sarif = true;
+    if (strcmp(given, "--json") == 0 || strcmp(given, "--sarif") == 0) return -1;
+    if (!option_value("--max", argc, argv, i, &value)) return 0;
+    if (!value) return needs_value(given);
+    char *end;
+    const unsigned long max = strtoul(value, &end, 10);
+    if (end == value || *end || max == 0 || max > 1000000)
+        return tool_fail(TOOL_USAGE, "--max is a number of findings, not '%s'", value);
+    o->max = (unsigned)max;
+    return -1;
+}
+
+/* ---- machine-readable ---- */
+
+static void put_string(const char *text) {
+    putchar('"');
+    for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
+        if (*at == '"' || *at == '\\')
+            printf("\\%c", *at);
+        else if (*at < 32)
+            printf("\\u%04x", *at);
+        else
+            putchar(*at);
+    }
+    putchar('"');
+}
+
+static void put_field(const char *name, const char *text) {
+    printf(", \"%s\": ", name);
+    put_string(text);
+}
+
+static void put_ids(const char *name, const uint64_t ids[3]) {
+    printf(", \"%s\": [%llu, %llu, %llu]", name, (unsigned long long)ids[0], (unsigned long long)ids[1],
+           (unsigned long long)ids[2]);
+}
+
+static void put_json_place(const qn_check_place *place) {
+    printf("{\"line\": %u, \"column\": %u", (unsigned)place->line, (unsigned)place->column);
+    put_field("file", place->file);
+    put_ids("work_item", place->work_item);
+    put_ids("work_group", place->work_group);
+    putchar('}');
+}
+
+static void put_json(const qn_finding *f, bool first) {
+    printf("%s  {\"count\": %llu", first ? "\n" : ",\n", (unsigned long long)f->count);
+    put_field("kind", qn_finding_kind_name(f->kind));
+    put_field("kernel", f->kernel);
+    put_field("message", f->message);
+    printf(", \"place\": ");
+    put_json_place(&f->place);
+    if (f->other.file) {
+        printf(", \"other\": ");
+        put_json_place(&f->other);
+    }
+    if (f->object) put_field("object", f->object);
+    if (f->size)
+        printf(", \"object_size\": %llu, \"offset\": %lld, \"size\": %llu",
+               (unsigned long long)f->object_size, (long long)f->offset, (unsigned long long)f->size);
+    putchar('}');
+}
+
+static void put_location(const qn_check_place *place) {
+    printf("{\"physicalLocation\": {\"artifactLocation\": {\"uri\": ");
+    put_string(place->file);
+    printf("}, \"region\": {\"startLine\": %u, \"startColumn\": %u}}}",
+           place->line ? (unsigned)place->line : 1, place->column ? (unsigned)place->column : 1);
+}
+
+static void put_sarif(const qn_finding *f, bool first) {
+    printf("%s    {\"level\": \"error\", \"ruleId\": ", first ? "\n" : ",\n");
+    put_string(qn_finding_kind_name(f->kind));
+    printf(", \"occurrenceCount\": %llu, \"message\": {\"text\": ", (unsigned long long)f->count);
+    put_string(f->message);
+    printf("}, \"locations\": [");
+    put_location(&f->place);
+    if (f->other.file) {
+        printf("], \"relatedLocations\": [");
+        put_location(&f->other);
+    }
+    printf("]}");
+}
+
+static void put_text(const qn_finding *f) {
+    fputs(f->text, stderr);
+    if (f->count > 1) fprintf(stderr, "  %llu times\n", (unsigned long long)f->count);
+}
+
+static void begin(const check_options *o) {
+    if (o->sarif)
+        printf("{\"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\", \"version\": \"2.1.0\", "
+               "\"runs\": [\n"
+               "  {\"tool\": {\"driver\": {\"name\": \"quern check\", \"version\": \"%s\"}}, \"results\": [",
+               qn_version());
+    else if (o->json)
+        printf("[");
+}
+
+static void end(const check_options *o, uint32_t count) {
+    if (o->sarif)
+        printf("%s]}]}\n", count ? "\n  " : "");
+    else if (o->json)
+        printf("%s]\n", count ? "\n" : "");
+    else if (count)
+        fprintf(stderr, "%u finding%s\n", (unsigned)count, count == 1 ? "" : "s");
+}
+
+int check_finish(qn_context *context, const check_options *o, int result) {
+    qn_device *device;
+    if (qn_device_get(context, "check", &device)) return result;
+    const uint32_t count = qn_check_count(device), shown = o->max && count > o->max ? o->max : count;
+    begin(o);
+    for (uint32_t i = 0; i < shown; i++) {
+        qn_finding finding;
+        if (qn_check_get(device, i, &finding)) break;
+        if (o->sarif)
+            put_sarif(&finding, i == 0);
+        else if (o->json)
+            put_json(&finding, i == 0);
+        else
+            put_text(&finding);
+    }
+    end(o, count);
+    return !result && count ? TOOL_FINDINGS : result;
+}
+
+static int run(int argc, char **argv) { return run_main(argc, argv, true); }
+
+const tool_command tool_check = {
+    "check", "run a kernel and look for faults in it",
+    "usage: quern check FILE.cl... [OPTION...] ARG...     as `quern run`\n"
+    "                   [--max N] [--json | --sarif]\n\n"
+    "Interprets the kernel and tells each access outside of its buffer or array, each data race, barrier "
+    "that not all\n"
+    "work-items reach, use of memory that nobody has written, undefined arithmetic and loop without an end, "
+    "with the line and the\n"
+    "work-items. Options and ARGs are those of `quern run`. A comment in the line, or alone in the line "
+    "before,\n"
+    "  // quern-check: allow KIND[, KIND]\n"
+    "keeps findings of these kinds from being told of that line.\n\n"
+    "  --max N           print the first N findings\n"
+    "  --json, --sarif   print them to the standard output, for other programs\n\n"
+    "exit status: 0 nothing was found; 1 the kernel does not compile; 2 usage; 3 the run failed; 4 faults "
+    "were found\n\n"
+    "example: quern check saxpy.cl --global 5 int:5 float:2 buf:float:4=1,2,3,4 buf:float:4=1\n",
+    run};
