@@ -136,12 +136,14 @@ static inline qn_operand qn_operand_float(double x) { return (qn_operand){QN_OPE
 
 /* ---- the tensors of a device ---- */
 
-/* `stream`: what work is enqueued on; it has to outlive the tensors. `seed`: of random numbers. `eager`: each op is computed
-   at once, so that a failure shows in the op that made it. Defaults: the device's default stream, seed 0, not eager. */
+/* `stream`: what work is enqueued on; it has to outlive the tensors. `seed`: of random numbers. `eager`: for debugging, each op is computed
+   at once, in steps too (qn_step_run calls the function), so that a failure shows in the op that made it. `check_numbers`: that, and
+   an op that makes a NaN, or an infinity, of operands that have none gives a failed tensor, whose sentence names it (QN_ERROR_KERNEL_FAILED).
+   Defaults: the device's default stream, seed 0, neither. */
 typedef struct qn_tensors_desc {
     qn_stream *stream;
     uint64_t seed;
-    bool eager;
+    bool eager, check_numbers;
 } qn_tensors_desc;
 
 /* As qn_tensors_create, for a program with the structs of that version of quern.h. */
@@ -270,9 +272,10 @@ QN_API qn_status qn_tensor_array(qn_tensor *x, qn_array *array);
 /* Gets one line, or several with newlines between; valid during the call. */
 typedef void qn_text_callback(void *user, const char *text);
 /* What qn_realize would do for the tensors, without doing it: each kernel, the ops that it fuses, bytes and operations, and, with
-   `text`, its OpenCL C. Errors: as qn_realize. */
+   `text`, its OpenCL C; with `svg` a picture instead, in pieces: a box for each kernel, and lines to those that need its values. Errors: as
+   qn_realize. */
 typedef struct qn_explain_desc {
-    bool text;
+    bool text, svg;
 } qn_explain_desc;
 QN_API qn_status qn_tensor_explain(qn_tensor *const *tensors, size_t count, const qn_explain_desc *desc,
                                    qn_text_callback *callback, void *user);

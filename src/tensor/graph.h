@@ -358,6 +358,8 @@ qn_tensor *qn__step_words(qn_tensors *tensors, uint64_t count);
 /* ---- realize.c ---- */
 
 qn_status qn__realise(qn_tensors *tensors, qn__node *const *nodes, size_t count);
+/* Of an eager owner: gives x, or a failed tensor where it cannot be computed, or has numbers that it should not have. */
+qn_tensor *qn__realise_at_once(qn_tensors *tensors, qn_tensor *x); /* finite.c */
 /* A node with the tensor's values in order, computed if need be, counted. */
 qn_status qn__in_order(qn_tensor *x, qn__node **out);
 

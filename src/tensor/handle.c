@@ -41,8 +41,7 @@ qn_tensor *qn__handle(qn_tensors *tensors, qn__node *node) {
     }
     x->node = node;
     if (!tensors->desc.eager || node->realised || tensors->recording) return x;
-    const qn_status status = qn__realise(tensors, &node, 1);
-    return status ? qn__failed_as(tensors, status) : x;
+    return qn__realise_at_once(tensors, x);
 }
 
 /* ---- failures ---- */

@@ -59,6 +59,7 @@ static qn_status fill_in(qn_tensors *made, uint32_t header, qn_device *device, c
                                 "libquern_tensor knows 1 to %u",
                                 (unsigned)header, (unsigned)QN_HEADER_VERSION);
     if (desc) made->desc = *desc;
+    made->desc.eager = made->desc.eager || made->desc.check_numbers;
     made->stream = made->desc.stream ? made->desc.stream : qn_device_stream(device);
     made->out_of_memory = (qn_tensor){.status = QN_ERROR_OUT_OF_MEMORY};
     return qn_context_get_allocator(made->context, &made->allocator);

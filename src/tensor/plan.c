@@ -380,10 +380,9 @@ qn_status qn__plan_prepare(qn_tensors *tensors, qn__node *const *asked, qn__node
     return get_plan(tensors, asked, replaced, count, &p);
 }
 
-qn_status qn__plan_visit(qn_tensors *tensors, qn__node *const *asked, size_t count, qn__step_visitor *visitor,
+qn_status qn__plan_visit(qn_tensors *tensors, qn__node *const *asked, size_t count, qn__plan_visitor *visitor,
                          void *user) {
     const plan *p;
     const qn_status status = get_plan(tensors, asked, NULL, count, &p);
-    for (size_t i = 0; !status && i < p->num_steps; i++) visitor(user, (uint32_t)i, &p->steps[i]);
-    return status;
+    return status ? status : visitor(user, &tensors->plans->walk, p->steps, p->num_steps);
 }

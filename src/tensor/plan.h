@@ -12,7 +12,8 @@
        kernel.c     what a group does, as text; see kernel.h for access.c, shape.c, value.c, assemble.c and multi.c
        program.c    compiled texts, kept
        plan.c       plans, kept, and what runs them
-       layout.c     the values of a recorded step in one memory */
+       layout.c     the values of a recorded step in one memory
+       explain.c    plans for people */
 #ifndef QN__TENSOR_PLAN_H
 #define QN__TENSOR_PLAN_H
 
@@ -280,13 +281,19 @@ qn_status qn__plan_run(qn_tensors *tensors, qn__node *const *asked, qn__node *co
    is none). */
 qn_status qn__plan_record(qn_tensors *tensors, qn__node *const *asked, qn__node *const *replaced,
                           size_t count, qn__storage **memory);
-typedef void qn__step_visitor(void *user, uint32_t number, const qn__step *step);
+typedef qn_status qn__plan_visitor(void *user, const qn__walk *walk, const qn__step *steps, size_t count);
 /* Schedules and compiles what would compute them. */
 qn_status qn__plan_prepare(qn_tensors *tensors, qn__node *const *asked, qn__node *const *replaced,
                            size_t count);
 /* Shows the steps that would compute them. */
-qn_status qn__plan_visit(qn_tensors *tensors, qn__node *const *asked, size_t count, qn__step_visitor *visitor,
+qn_status qn__plan_visit(qn_tensors *tensors, qn__node *const *asked, size_t count, qn__plan_visitor *visitor,
                          void *user);
+
+/* ---- explain.c ---- */
+
+/* As qn_tensor_explain, of nodes that have to be computed. */
+qn_status qn__explain(qn_tensors *tensors, qn__node *const *asked, size_t count, const qn_explain_desc *desc,
+                      qn_text_callback *callback, void *user);
 
 /* ---- layout.c ---- */
 

@@ -1,6 +1,5 @@
 /* Asking for values. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "tensor/plan.h"
@@ -144,22 +143,6 @@ qn_status qn_tensor_array(qn_tensor *x, qn_array *array) {
 
 /* ---- explaining ---- */
 
-typedef struct explainer {
-    qn_text_callback *callback;
-    void *user;
-    bool text;
-} explainer;
-
-static void explain_step(void *user, uint32_t number, const qn__step *step) {
-    const explainer *e = user;
-    char line[512];
-    snprintf(line, sizeof line, "kernel %u: %llu bytes, %llu operations: %.400s", (unsigned)number,
-             (unsigned long long)step->bytes, (unsigned long long)step->operations,
-             step->fuses ? step->fuses : "");
-    e->callback(e->user, line);
-    if (e->text) e->callback(e->user, step->text);
-}
-
 qn_status qn_tensor_explain(qn_tensor *const *handles, size_t count, const qn_explain_desc *desc,
                             qn_text_callback *callback, void *user) {
     qn_tensors *tensors;
@@ -176,8 +159,7 @@ qn_status qn_tensor_explain(qn_tensor *const *handles, size_t count, const qn_ex
         qn__node *node = wanted(list[i]);
         if (node) list[asked++] = node;
     }
-    explainer e = {callback, user, desc && desc->text};
-    if (asked) status = qn__plan_visit(tensors, list, asked, explain_step, &e);
+    if (asked) status = qn__explain(tensors, list, asked, desc, callback, user);
     if (list != few) qn__tensors_release(tensors, list);
     return status;
 }

@@ -499,6 +499,14 @@ static qn_status replay(qn_step *step, recording *r, qn_tensor *const *inputs, q
     return status;
 }
 
+/* Of an eager owner: each op as it comes, so that a failure shows in its place. */
+static qn_status run_at_once(qn_step *step, qn_tensor *const *inputs, size_t num_inputs, qn_tensor **outputs,
+                             size_t num_outputs) {
+    qn_status status = step->function(step->user, inputs, num_inputs, outputs, num_outputs);
+    for (size_t i = 0; i < num_outputs && !status; i++) status = qn_tensor_status(outputs[i]);
+    return status;
+}
+
 qn_status qn_step_run(qn_step *step, qn_tensor *const *inputs, size_t num_inputs, qn_tensor **outputs,
                       size_t num_outputs) {
     qn_status status = check_step(step, "qn_step_run");
@@ -516,6 +524,7 @@ qn_status qn_step_run(qn_step *step, qn_tensor *const *inputs, size_t num_inputs
                                 "qn_step_run: a step cannot be run while one is recorded");
     if (num_inputs) status = qn_realize(inputs, num_inputs);
     if (status) return status;
+    if (tensors->desc.eager) return run_at_once(step, inputs, num_inputs, outputs, num_outputs);
     recording *r = step->recordings;
     while (r && !fits(r, inputs, num_inputs, num_outputs)) r = r->next;
     if (!r) status = make_recording(step, inputs, num_inputs, num_outputs, &r);
