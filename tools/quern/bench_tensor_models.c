@@ -185,15 +185,10 @@ static qn_tensor *heads_of(const gpt_sizes *s, qn_tensor *all, int64_t which) {
 }
 
 static qn_tensor *attend(const gpt_sizes *s, gpt_block *block, qn_tensor *x) {
-    qn_tensors *t = qn_tensor_owner(x);
     qn_tensor *all = linear(&block->queries, x);
     qn_tensor *q = heads_of(s, all, 0), *k = heads_of(s, all, 1), *v = heads_of(s, all, 2);
-    const double scale = 1 / sqrt((double)(s->width / s->heads));
-    qn_tensor *scores = qn_multiply(qn_matmul(q, qn_transpose(k, -1, -2)), scale);
-    qn_tensor *place = qn_arange(t, QN_I64, 0, (double)s->length, 1);
-    qn_tensor *is_before = qn_less_equal(qn_unsqueeze(place, 0), qn_unsqueeze(place, 1));
-    qn_tensor *shares = qn_softmax(qn_where(is_before, qn_cast(scores, QN_F32), -INFINITY), -1);
-    qn_tensor *y = qn_permute(qn_matmul(narrow(shares), v), QN_AXES(0, 2, 1, 3));
+    qn_tensor *heads = qn_attention(q, k, v, &(qn_tensor_attention_desc){.causal = true});
+    qn_tensor *y = qn_permute(heads, QN_AXES(0, 2, 1, 3));
     return linear(&block->attended, qn_reshape(y, QN_SHAPE(s->batch, s->length, s->width)));
 }
 
