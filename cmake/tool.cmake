@@ -1,7 +1,7 @@
 # The command line tool.
 file(GLOB tool_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/quern/*.c)
 add_executable(quern ${tool_sources})
-target_link_libraries(quern PRIVATE quern_tensor_static)
+target_link_libraries(quern PRIVATE quern_tensor_static quern_ring_static)
 target_compile_options(quern PRIVATE -Wall -Wextra -Wpedantic $<$<BOOL:${QUERN_WERROR}>:-Werror>)
 target_compile_definitions(quern PRIVATE _POSIX_C_SOURCE=200809L _XOPEN_SOURCE=700)
 set(stb_required REQUIRED)

@@ -213,6 +213,13 @@ class Bench(ToolTest):
                 self.assertEqual((row["unit"], row["is_time"], row["by"]), (unit, unit == "ns", "quern"))
                 self.assertTrue(0 < row["low"] <= row["value"] <= row["high"], row)
                 self.assertRegex(shown, r"(?m)^  %s +[0-9.]+ " % row["what"])
+        shown = self.quern("bench", "rings", "--device", "cpu", "--seconds", "0.01", "--json", "r.json")
+        rows = json.loads(self.read("r.json"))["results"]
+        self.assertEqual([row["what"] for row in rows if "p" not in row["what"].split()[-1]],
+                         ["messages of 64 bytes, in batches", "messages of 64 bytes, by four threads"])
+        self.assertEqual(len(rows), 8, shown)
+        self.assertRegex(shown, r"an idle ring's part of a core, adaptive +[0-9.]+ %")
+        self.assertIn("null has no memory for a ring's queues", self.quern("bench", "rings", "--device", "null"))
         self.quern("bench", "start", "--device", "null", "--seconds", "0.001", status=DIFFERENT, error="the first result is wrong")
         self.quern("bench", "launch", "--device", "null", "--seconds", "0.001", status=DIFFERENT,
                    error="work-item 0 has counted 0")

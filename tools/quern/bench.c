@@ -23,7 +23,7 @@ static const section sections[] = {
     {"code", bench_code_run, BENCH_OF_CODE},         {"tensor", bench_tensor_run, BENCH_OF_TENSORS},
     {"start", bench_start_run, BENCH_OF_NOTHING},    {"launch", bench_launch_run, BENCH_OF_LAUNCHES},
     {"memory", bench_memory_run, BENCH_OF_NOTHING},  {"transfer", bench_transfer_run, BENCH_OF_TRANSFERS},
-    {"compile", bench_compile_run, BENCH_OF_LOADING}};
+    {"compile", bench_compile_run, BENCH_OF_LOADING}, {"rings", bench_rings_run, BENCH_OF_NOTHING}};
 enum { NUM_SECTIONS = sizeof sections / sizeof *sections };
 
 static int parse(int argc, char **argv, bench_options *o, bool *chosen) {
@@ -158,7 +158,7 @@ static int run(int argc, char **argv) {
 
 const tool_command tool_bench = {
     "bench", "measure this machine",
-    "usage: quern bench [matmul|kernels|code|tensor|start|launch|memory|transfer|compile|all]... [--device "
+    "usage: quern bench [matmul|kernels|code|tensor|start|launch|memory|transfer|compile|rings|all]... [--device "
     "NAME[,NAME...]|all]\n"
     "                   [--against NAME[,NAME...]|all] [--ladder] [--type T[,T...]] [--size MxNxK[,...]]\n"
     "                   [--variant NAME[,NAME...]|all] [--splits N[,N...]] [--elements N] [--only "
@@ -193,6 +193,7 @@ const tool_command tool_bench = {
     "                    device, and to another one of its kind\n"
     "  compile           kernels to each target's text, to a program, and from a packed program; without "
     "the cache\n"
+    "  rings             messages to a ring and back (ring.h), one by one and in batches\n"
     "  --device NAMES    on these devices, or all (the default device)\n"
     "  --against NAMES   measure these too where they are there, or all:\n"
     "                    " BENCH_PEERS "\n"
@@ -218,6 +219,5 @@ const tool_command tool_bench = {
     "both\n\n"
     "exit status: 0 done; 2 usage; 3 failure; 4 a result is wrong, or --compare finds something slower\n\n"
     "example: quern bench matmul --against all\n"
-    "         quern bench code --device cpu --against pocl\n"
     "         quern bench matmul --ladder --device all --svg ladder.svg\n",
     run};

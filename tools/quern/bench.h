@@ -296,6 +296,7 @@ int bench_code_run(bench_device *d);
 int bench_tensor_run(bench_device *d);
 int bench_start_run(bench_device *d);
 int bench_launch_run(bench_device *d);
+int bench_rings_run(bench_device *d);
 int bench_memory_run(bench_device *d);
 int bench_transfer_run(bench_device *d);
 int bench_compile_run(bench_device *d);
