@@ -84,6 +84,8 @@ typedef struct qn_ring_desc {
     qn_ring_idle idle;
     qn_ring_policy policy; /* of sends by the host */
     const char *label;     /* for messages; copied; may be NULL */
+    uint64_t
+        handler_ns; /* a handler that takes longer is a failure, seen by whoever waits, and by qn_ring_watch; 0: none is */
 } qn_ring_desc;
 
 typedef enum qn_ring_state {
@@ -132,6 +134,23 @@ QN_API qn_status qn_ring_stop(qn_ring *ring, qn_ring_stop_how how, uint64_t time
 QN_API qn_status qn_ring_close(qn_ring *ring, uint64_t timeout_ns);
 /* qn_ring_close with a second. */
 QN_API void qn_ring_destroy(qn_ring *ring);
+
+/* Looks whether the ring has failed, as every call does that waits for long; for programs that do not wait, by a timer: QN_OK, or
+   the failure. A ring fails when its kernel does (QN_ERROR_KERNEL_FAILED, QN_ERROR_DEVICE_LOST), when its handler says so
+   (qn_ring_fail), and when it is over its time (handler_ns); the sentence names the message. The kernel is then told to end, and
+   cancelled where the device can. Any thread. */
+QN_API qn_status qn_ring_watch(qn_ring *ring);
+/* Keeps a copy of the ring's state, from between two messages, for qn_ring_restart: pauses the ring meanwhile if it is ACTIVE.
+   Errors: QN_ERROR_STATE (no state, or CREATED, STOPPING or FAILED), QN_ERROR_TIMEOUT, and as qn_stream_copy. */
+QN_API qn_status qn_ring_checkpoint(qn_ring *ring, uint64_t timeout_ns);
+/* From FAILED to LAUNCHED: with its state from the last checkpoint, if there is one, and with the messages that had not been taken.
+   Those that were being handled become dead letters. Replies that were on the way can still be received. Errors: QN_ERROR_STATE,
+   QN_ERROR_TIMEOUT (the kernel has not ended, as one that a GPU's driver cannot stop; it is still FAILED),
+   QN_ERROR_DEVICE_LOST. */
+QN_API qn_status qn_ring_restart(qn_ring *ring, uint64_t timeout_ns);
+/* Gets the oldest message that was being handled in a failure. Errors: QN_ERROR_STATE (there is none), QN_ERROR_RANGE (as
+   qn_ring_receive). */
+QN_API qn_status qn_ring_dead_letter(qn_ring *ring, qn_ring_message *message, void *payload, size_t size);
 
 /* Sends a message of `size` bytes. `message` may be NULL; else its priority, type, correlation and deadline are sent, and its id,
    time and size filled in. Errors: QN_ERROR_STATE (not LAUNCHED, ACTIVE or PAUSED), QN_ERROR_RANGE (size, priority),

@@ -104,6 +104,12 @@ struct qn_ring {
     _Atomic int state;    /* qn_ring_state */
     _Atomic uint32_t epoch;
     bool launched; /* `ended` is recorded */
+    struct {
+        uint32_t taken;
+        uint64_t since_ns; /* 0: idle at the last look */
+    } * watched;           /* each work-group, for handler_ns */
+    qn_buffer *checkpoint; /* NULL: there is none */
+    qn__ring_letter *dead; /* messages that a failure left, the oldest first */
     qn_status failure;
     char why[512];
     uint64_t handled, replied, lost, errors; /* at the last look */
@@ -142,6 +148,21 @@ qn_ring_message qn__ring_address(qn_ring *ring, const qn_ring_message *message, 
                                  uint32_t count);
 qn_status qn__ring_put(qn_ring *ring, const char *function, const qn_ring_message *full, const void *payload,
                        qn__ring_wait *wait);
+
+/* A message as a letter of its own; NULL, with a message: no memory. */
+qn__ring_letter *qn__ring_letter_make(const qn_ring *ring, const qn__ring_slot *slot);
+/* Puts all that is in the output into the inbox. */
+qn_status qn__ring_save_output(qn_ring *ring);
+/* Gives what a letter holds to the caller of `function`. */
+qn_status qn__ring_hand_out(qn_ring *ring, const char *function, const qn_ring_message *from,
+                            const void *data, qn_ring_message *message, void *payload, size_t size);
+/* Launches the kernel, under the lock, and waits until all of it is there. */
+qn_status qn__ring_submit(qn_ring *ring);
+qn_status qn__ring_await_launch(qn_ring *ring, uint64_t timeout_ns);
+/* A slot of the input that is full though the kernel's position has passed it; it is free then. NULL: there are no more. */
+const qn__ring_slot *qn__ring_queue_orphan(const qn__ring_queue *queue, uint32_t band, uint32_t head,
+                                           uint32_t *back);
+void qn__ring_queue_free(qn__ring_queue *queue, const qn__ring_slot *slot);
 
 /* Of a reply; under the receive lock. */
 void qn__ring_note_latency(qn_ring *ring, uint64_t ns);

@@ -64,8 +64,8 @@ static qn_status submit_graph(qn_ring *ring) {
     return status ? status : qn_graph_launch(ring->stream, ring->graph);
 }
 
-/* Under the lock, where the kernel has ended or is about to. */
-static qn_status submit(qn_ring *ring) {
+/* Where the kernel has ended or is about to. */
+qn_status qn__ring_submit(qn_ring *ring) {
     const uint32_t epoch = atomic_load(&ring->epoch) + 1;
     atomic_store(&ring->epoch, epoch);
     atomic_store_explicit(&ring->control->epoch, epoch, memory_order_release);
@@ -91,7 +91,7 @@ qn_status qn__ring_kick(qn_ring *ring) {
     if (!is_parked(ring) || !has_work(ring)) return QN_OK;
     pthread_mutex_lock(&ring->lock);
     const bool wanted = is_parked(ring) && has_work(ring) && atomic_load(&ring->state) != QN_RING_FAILED;
-    const qn_status status = wanted ? submit(ring) : QN_OK;
+    const qn_status status = wanted ? qn__ring_submit(ring) : QN_OK;
     pthread_mutex_unlock(&ring->lock);
     return status;
 }
@@ -105,6 +105,7 @@ static qn_status fail(qn_ring *ring, qn_status status, const char *why) {
     ring->errors++;
     atomic_store(&ring->state, QN_RING_FAILED);
     atomic_store(&ring->control->command, QN__RING_DROP);
+    if (ring->device_info.capabilities & QN_CAN_CANCEL) qn_stream_cancel(ring->stream);
     return qn__ring_fail(ring, status, "%s", ring->why);
 }
 
@@ -121,6 +122,28 @@ static qn_status look_at_groups(qn_ring *ring) {
     return QN_OK;
 }
 
+/* Whether a handler is over its time. */
+static qn_status watch_groups(qn_ring *ring) {
+    const qn__ring_group *groups = qn__ring_groups(ring);
+    const uint64_t now = ring->desc.handler_ns ? qn__ring_now() : 0;
+    for (uint32_t i = 0; i < ring->desc.groups && now; i++) {
+        const uint32_t taken = atomic_load(&groups[i].taken);
+        const bool busy = taken != atomic_load(&groups[i].done);
+        if (!busy || taken != ring->watched[i].taken || !ring->watched[i].since_ns) {
+            ring->watched[i].taken = taken;
+            ring->watched[i].since_ns = busy ? now : 0;
+        } else if (now - ring->watched[i].since_ns > ring->desc.handler_ns) {
+            char why[160];
+            snprintf(why, sizeof why, "its handler has been at message %llu for %llu us; %llu are allowed",
+                     (unsigned long long)groups[i].message,
+                     (unsigned long long)((now - ring->watched[i].since_ns) / 1000),
+                     (unsigned long long)(ring->desc.handler_ns / 1000));
+            return fail(ring, QN_ERROR_KERNEL_FAILED, why);
+        }
+    }
+    return QN_OK;
+}
+
 static uint64_t last_message(const qn_ring *ring) {
     const qn__ring_group *groups = qn__ring_groups(ring);
     uint64_t id = 0;
@@ -133,6 +156,7 @@ static qn_status look(qn_ring *ring) {
     if (atomic_load(&ring->state) == QN_RING_FAILED)
         return qn__ring_fail(ring, ring->failure, "%s", ring->why);
     qn_status status = look_at_groups(ring);
+    if (!status) status = watch_groups(ring);
     bool done = false;
     if (status || !ring->launched) return status;
     status = qn_event_done(ring->ended, &done);
@@ -148,6 +172,11 @@ qn_status qn__ring_look(qn_ring *ring) {
     const qn_status status = look(ring);
     pthread_mutex_unlock(&ring->lock);
     return status;
+}
+
+qn_status qn_ring_watch(qn_ring *ring) {
+    const qn_status status = qn__ring_check(ring, "qn_ring_watch");
+    return status ? status : qn__ring_look(ring);
 }
 
 /* ---- the calls ---- */
@@ -215,6 +244,15 @@ static void note_launch(qn_ring *ring) {
     ring->handled_before = ring->handled;
 }
 
+qn_status qn__ring_await_launch(qn_ring *ring, uint64_t timeout_ns) {
+    const qn_status status = await(ring, LAUNCH, QN__GROUP_PAUSED, timeout_ns);
+    if (status == QN_ERROR_TIMEOUT) {
+        enter(ring, STOP);
+        atomic_store(&ring->control->command, QN__RING_DROP);
+    }
+    return status;
+}
+
 qn_status qn_ring_launch(qn_ring *ring, uint64_t timeout_ns) {
     qn_status status = begin(ring, LAUNCH);
     if (status) return status;
@@ -222,14 +260,9 @@ qn_status qn_ring_launch(qn_ring *ring, uint64_t timeout_ns) {
     if (atomic_load(&ring->state) == QN_RING_STOPPED) status = reset(ring);
     if (!status) note_launch(ring);
     if (!status) enter(ring, LAUNCH);
-    if (!status) status = submit(ring);
+    if (!status) status = qn__ring_submit(ring);
     pthread_mutex_unlock(&ring->lock);
-    if (!status) status = await(ring, LAUNCH, QN__GROUP_PAUSED, timeout_ns);
-    if (status == QN_ERROR_TIMEOUT) {
-        enter(ring, STOP);
-        atomic_store(&ring->control->command, QN__RING_DROP);
-    }
-    return status;
+    return status ? status : qn__ring_await_launch(ring, timeout_ns);
 }
 
 static qn_status move(qn_ring *ring, verb which, uint32_t wanted, uint64_t timeout_ns) {
@@ -261,7 +294,7 @@ static qn_status ends(qn_ring *ring, bool *ended) {
     const bool drains = atomic_load(&ring->control->command) == QN__RING_DRAIN;
     const bool is_left = drains && qn__ring_queue_is_pending(&ring->in);
     *ended = done && !is_left;
-    if (!status && done && is_left && has_work(ring)) status = submit(ring);
+    if (!status && done && is_left && has_work(ring)) status = qn__ring_submit(ring);
     pthread_mutex_unlock(&ring->lock);
     return status;
 }

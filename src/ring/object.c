@@ -206,11 +206,23 @@ static qn_status make_stream(qn_ring *ring) {
 }
 
 static qn_status make(qn_ring *ring, const qn_ring_desc *desc) {
+    const size_t watched = ring->desc.groups * sizeof *ring->watched;
+    ring->watched = ring->allocator.allocate(ring->allocator.user, watched);
+    if (!ring->watched)
+        return qn__ring_fail(ring, QN_ERROR_OUT_OF_MEMORY, "qn_ring_create: out of host memory");
+    memset(ring->watched, 0, watched);
     qn_status status = make_queues(ring);
     if (!status) status = qn__ring_compile(ring, desc);
     if (!status) status = check_residency(ring);
     if (!status) status = make_stream(ring);
     return status;
+}
+
+static void free_letters(qn_ring *ring, qn__ring_letter *letter) {
+    for (qn__ring_letter *next; letter; letter = next) {
+        next = letter->next;
+        ring->allocator.release(ring->allocator.user, letter);
+    }
 }
 
 static void release(qn_ring *ring) {
@@ -221,10 +233,10 @@ static void release(qn_ring *ring) {
     qn__ring_queue_destroy(&ring->in);
     qn__ring_queue_destroy(&ring->out);
     qn_buffer_destroy(ring->control_buffer);
-    for (qn__ring_letter *letter = ring->inbox, *next; letter; letter = next) {
-        next = letter->next;
-        ring->allocator.release(ring->allocator.user, letter);
-    }
+    free_letters(ring, ring->inbox);
+    free_letters(ring, ring->dead);
+    qn_buffer_destroy(ring->checkpoint);
+    if (ring->watched) ring->allocator.release(ring->allocator.user, ring->watched);
     pthread_mutex_destroy(&ring->lock);
     pthread_mutex_destroy(&ring->receive_lock);
     pthread_mutex_destroy(&ring->drop_lock);

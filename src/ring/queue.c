@@ -159,3 +159,20 @@ bool qn__ring_queue_has_room(const qn__ring_queue *queue, uint32_t count) {
     const qn__ring_slot *slot = slot_at(queue, 0, last);
     return atomic_load_explicit(&slot->sequence, memory_order_acquire) != last + 1;
 }
+
+const qn__ring_slot *qn__ring_queue_orphan(const qn__ring_queue *queue, uint32_t band, uint32_t head,
+                                           uint32_t *back) {
+    while (*back) {
+        const uint32_t at = head - (*back)--;
+        const qn__ring_slot *slot = slot_at(queue, band, at);
+        if (atomic_load_explicit(&slot->sequence, memory_order_acquire) == at + 1) return slot;
+    }
+    return NULL;
+}
+
+void qn__ring_queue_free(qn__ring_queue *queue, const qn__ring_slot *slot) {
+    _Atomic uint32_t *sequence = (_Atomic uint32_t *)&slot->sequence;
+    atomic_store_explicit(sequence,
+                          atomic_load_explicit(sequence, memory_order_relaxed) + queue->capacity - 1,
+                          memory_order_release);
+}

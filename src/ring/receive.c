@@ -24,15 +24,23 @@ static void answer(qn__ring_pending *call, const qn__ring_slot *slot) {
     call->done = true;
 }
 
-/* Keeps a message for qn_ring_receive; the oldest go where nobody calls that. */
-static qn_status keep(qn_ring *ring, const qn__ring_slot *slot) {
+qn__ring_letter *qn__ring_letter_make(const qn_ring *ring, const qn__ring_slot *slot) {
     const size_t size = sizeof(qn__ring_letter) + slot->message.size;
     qn__ring_letter *letter = ring->allocator.allocate(ring->allocator.user, size);
-    if (!letter)
-        return qn__ring_fail(ring, QN_ERROR_OUT_OF_MEMORY, "out of host memory for a ring's message");
+    if (!letter) {
+        qn__ring_fail(ring, QN_ERROR_OUT_OF_MEMORY, "out of host memory for a ring's message");
+        return NULL;
+    }
     letter->next = NULL;
     letter->message = slot->message;
     memcpy(letter + 1, slot + 1, slot->message.size);
+    return letter;
+}
+
+/* Keeps a message for qn_ring_receive. */
+static qn_status keep(qn_ring *ring, const qn__ring_slot *slot) {
+    qn__ring_letter *letter = qn__ring_letter_make(ring, slot);
+    if (!letter) return QN_ERROR_OUT_OF_MEMORY;
     *ring->inbox_end = letter;
     ring->inbox_end = &letter->next;
     atomic_fetch_add(&ring->num_letters, 1);
@@ -69,6 +77,12 @@ static qn_status sort_out(qn_ring *ring, const qn__ring_pending *call, bool *don
     *done = call->done;
     pthread_mutex_unlock(&ring->receive_lock);
     return status;
+}
+
+qn_status qn__ring_save_output(qn_ring *ring) {
+    const qn__ring_pending none = {.done = false};
+    bool done;
+    return sort_out(ring, &none, &done);
 }
 
 static void forget(qn_ring *ring, qn__ring_pending *call) {
@@ -131,20 +145,20 @@ qn_status qn_ring_call(qn_ring *ring, const void *payload, size_t size, void *re
 
 /* ---- receiving ---- */
 
-static qn_status hand_out(qn_ring *ring, const qn_ring_message *from, const void *data,
-                          qn_ring_message *message, void *payload, size_t size) {
+qn_status qn__ring_hand_out(qn_ring *ring, const char *function, const qn_ring_message *from,
+                            const void *data, qn_ring_message *message, void *payload, size_t size) {
     if (message) *message = *from;
     if (from->size > size)
-        return qn__ring_fail(ring, QN_ERROR_RANGE,
-                             "qn_ring_receive: the payload has %u bytes; there is room for %zu",
-                             (unsigned)from->size, size);
+        return qn__ring_fail(ring, QN_ERROR_RANGE, "%s: the payload has %u bytes; there is room for %zu",
+                             function, (unsigned)from->size, size);
     if (from->size) memcpy(payload, data, from->size);
     return QN_OK;
 }
 
 static qn_status take_letter(qn_ring *ring, qn_ring_message *message, void *payload, size_t size) {
     qn__ring_letter *letter = ring->inbox;
-    const qn_status status = hand_out(ring, &letter->message, letter + 1, message, payload, size);
+    const qn_status status =
+        qn__ring_hand_out(ring, "qn_ring_receive", &letter->message, letter + 1, message, payload, size);
     if (status) return status;
     ring->inbox = letter->next;
     if (!ring->inbox) ring->inbox_end = &ring->inbox;
@@ -172,7 +186,8 @@ static qn_status take_one(qn_ring *ring, const target *to, bool *more) {
         *more = slot != NULL;
         if (!slot) return QN_OK;
         if (deliver(ring, slot)) continue;
-        const qn_status status = hand_out(ring, &slot->message, slot + 1, message, payload, to->stride);
+        const qn_status status = qn__ring_hand_out(ring, "qn_ring_receive", &slot->message, slot + 1, message,
+                                                   payload, to->stride);
         if (status) return status;
         note(ring, &slot->message);
         qn__ring_queue_drop_first(&ring->out);

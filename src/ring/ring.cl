@@ -26,6 +26,7 @@ typedef struct qn_ring {
     uint epoch, status;
     uint taken, handled, sent, lost; /* in all; handled: in this launch */
     uint room; /* positions of the output before this one are known to be free */
+    uint slot; /* 1 + the index of the handled message's; 0: it is free already */
     bool busy, counted, leaving;
 } qn_ring;
 
@@ -55,7 +56,7 @@ static void qn__ring_begin(qn_ring *ring, global qn__ring_control *control, glob
     ring->handled = 0;
     ring->sent = QN__LOAD(ring->report->sent, relaxed);
     ring->lost = QN__LOAD(ring->report->lost, relaxed);
-    ring->room = 0;
+    ring->room = ring->slot = 0;
     ring->busy = ring->counted = ring->leaving = false;
 }
 
@@ -202,9 +203,20 @@ static bool qn__ring_look(qn_ring *ring, uint spins, uint *found) {
     return qn__ring_rest(ring, spins);
 }
 
+static void qn__ring_free(const qn_ring *ring, uint found, uint sequence) {
+    global qn__ring_slot *slot = (global qn__ring_slot *)qn__ring_in_slot(ring, found - 1);
+    QN__STORE(slot->sequence, sequence + (QN_RING_IN_CAPACITY - 1), release);
+}
+
+/* A slot is free when its message is handled, so that the host finds the messages of a kernel that has failed. Where the host
+   drops the oldest it is free earlier, since the host waits for it. */
 static void qn__ring_done(qn_ring *ring) {
-    if (ring->busy) QN__STORE(ring->report->done, ring->taken, relaxed);
+    if (!ring->busy) return;
     ring->busy = false;
+    if (QN__LOAD(ring->report->failed, relaxed)) return;
+    if (ring->slot) qn__ring_free(ring, ring->slot, ((local const qn__ring_slot *)ring->block)->sequence);
+    ring->slot = 0;
+    QN__STORE(ring->report->done, ring->taken, relaxed);
 }
 
 static bool qn__ring_is_first(void) { return get_local_id(0) == 0; }
@@ -264,11 +276,13 @@ static bool qn_ring_receive(qn_ring *ring) {
         ring->block[i] = ((global uint4 *)slot)[i];
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     if (qn__ring_is_first()) {
-        global qn__ring_slot *head = (global qn__ring_slot *)slot;
         local const qn__ring_slot *copy = (local const qn__ring_slot *)ring->block;
         ring->report->message = copy->message.id;
         QN__STORE(ring->report->taken, ring->taken, release);
-        QN__STORE(head->sequence, copy->sequence + (QN_RING_IN_CAPACITY - 1), release);
+        if (QN_RING_REVOKES)
+            qn__ring_free(ring, found, copy->sequence);
+        else
+            ring->slot = found;
     }
     return true;
 }

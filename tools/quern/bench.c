@@ -19,10 +19,10 @@ static int run_matmul(bench_device *d) {
 }
 
 static const section sections[] = {
-    {"matmul", run_matmul, BENCH_OF_PRODUCTS},       {"kernels", bench_kernels_run, BENCH_OF_ROWS},
-    {"code", bench_code_run, BENCH_OF_CODE},         {"tensor", bench_tensor_run, BENCH_OF_TENSORS},
-    {"start", bench_start_run, BENCH_OF_NOTHING},    {"launch", bench_launch_run, BENCH_OF_LAUNCHES},
-    {"memory", bench_memory_run, BENCH_OF_NOTHING},  {"transfer", bench_transfer_run, BENCH_OF_TRANSFERS},
+    {"matmul", run_matmul, BENCH_OF_PRODUCTS},        {"kernels", bench_kernels_run, BENCH_OF_ROWS},
+    {"code", bench_code_run, BENCH_OF_CODE},          {"tensor", bench_tensor_run, BENCH_OF_TENSORS},
+    {"start", bench_start_run, BENCH_OF_NOTHING},     {"launch", bench_launch_run, BENCH_OF_LAUNCHES},
+    {"memory", bench_memory_run, BENCH_OF_NOTHING},   {"transfer", bench_transfer_run, BENCH_OF_TRANSFERS},
     {"compile", bench_compile_run, BENCH_OF_LOADING}, {"rings", bench_rings_run, BENCH_OF_NOTHING}};
 enum { NUM_SECTIONS = sizeof sections / sizeof *sections };
 
@@ -158,7 +158,8 @@ static int run(int argc, char **argv) {
 
 const tool_command tool_bench = {
     "bench", "measure this machine",
-    "usage: quern bench [matmul|kernels|code|tensor|start|launch|memory|transfer|compile|rings|all]... [--device "
+    "usage: quern bench [matmul|kernels|code|tensor|start|launch|memory|transfer|compile|rings|all]... "
+    "[--device "
     "NAME[,NAME...]|all]\n"
     "                   [--against NAME[,NAME...]|all] [--ladder] [--type T[,T...]] [--size MxNxK[,...]]\n"
     "                   [--variant NAME[,NAME...]|all] [--splits N[,N...]] [--elements N] [--only "

@@ -61,8 +61,8 @@ static int by_time(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-static void print_quantile(bench_device *d, const char *what, const char *which, const double *times, size_t count,
-                           double part) {
+static void print_quantile(bench_device *d, const char *what, const char *which, const double *times,
+                           size_t count, double part) {
     char name[64];
     const size_t at = (size_t)(part * (double)(count - 1));
     snprintf(name, sizeof name, "%s, %s", what, which);
@@ -138,7 +138,8 @@ static qn_status stream(rings_task *t, windows *w) {
     const qn_ring_batch batch = {.payloads = in, .size = sizeof *in, .stride = sizeof *in, .count = BATCH};
     uint64_t sent = 0, got = 0;
     qn_status status = QN_OK;
-    for (bool more = true; !status && (more || got < sent); more = more && (w->count < 3 || bench_now() < until)) {
+    for (bool more = true; !status && (more || got < sent);
+         more = more && (w->count < 3 || bench_now() < until)) {
         uint32_t now;
         if (more && sent - got <= CAPACITY - BATCH) {
             for (uint32_t i = 0; i < BATCH; i++) in[i][0] = sent + i;
@@ -146,7 +147,8 @@ static qn_status stream(rings_task *t, windows *w) {
             sent += now;
             if (sent - got <= CAPACITY - BATCH) continue;
         }
-        if (!status) status = qn_ring_receive_batch(t->ring, NULL, out, sizeof *out, BATCH, &now, 10000000000u);
+        if (!status)
+            status = qn_ring_receive_batch(t->ring, NULL, out, sizeof *out, BATCH, &now, 10000000000u);
         for (uint32_t i = 0; i < now && !status; i++)
             if (out[i][0] != ++got) t->wrong = "messages were lost, came twice or out of order";
         note(w, got);

@@ -1,0 +1,175 @@
+/* Rings that fail, on any device: which message did it, what is left, and how it goes on; and that nothing else waits for a ring. */
+#include "ring_support.h"
+
+#include <pthread.h>
+
+/* Counts its messages in the state; -1 gives up, -2 never comes back. */
+static const char text[] =
+    "#include \"quern/ring.cl\"\n"
+    "typedef struct numbers { int x[4]; } numbers;\n"
+    "void count(qn_ring *ring, local const numbers *in, global volatile int *state) {\n"
+    "    if (in->x[0] == -1) {\n"
+    "        qn_ring_fail(ring, 42);\n"
+    "        return;\n"
+    "    }\n"
+    "    while (in->x[0] == -2) state[1]++;\n"
+    "    numbers out;\n"
+    "    out.x[0] = ++state[0];\n"
+    "    qn_ring_reply(ring, &out, sizeof out);\n"
+    "}\n";
+
+static rig start_counting(uint64_t handler_ns) {
+    rig r = {.context = make_context(NULL)};
+    r.device = get_device(r.context, test_device());
+    qn_buffer *state = make_buffer(r.device, 64, NULL);
+    const qn_ring_desc desc = {.program = {.source = text},
+                               .handler = "count",
+                               .message_type = "numbers",
+                               .message_size = sizeof(numbers),
+                               .state = state,
+                               .state_type = "volatile int",
+                               .handler_ns = handler_ns};
+    assert_ok(r.context, qn_ring_create(r.device, &desc, &r.ring));
+    assert_ok(r.context, qn_ring_launch(r.ring, SECONDS(60)));
+    assert_ok(r.context, qn_ring_activate(r.ring, SECONDS(60)));
+    return r;
+}
+
+static int call(const rig *r, int value) {
+    const numbers in = {{value}};
+    numbers out = {{0}};
+    assert_ok(r->context, qn_ring_call(r->ring, &in, sizeof in, &out, sizeof out, SECONDS(60)));
+    return out.x[0];
+}
+
+static void send(const rig *r, int value) {
+    const numbers in = {{value, 77}};
+    assert_ok(r->context, qn_ring_send(r->ring, NULL, &in, sizeof in, SECONDS(60)));
+}
+
+static void a_poisoned_message(void **state) {
+    (void)state;
+    static const char what[] =
+        "ring 'count' has failed: its handler gave up message 8 with code 42 (qn_ring_fail)";
+    rig r = start_counting(0);
+    numbers out;
+    qn_ring_message message;
+    qn_ring_stats stats;
+    for (int i = 1; i <= 5; i++) assert_int_equal(call(&r, i), i);
+    assert_ok(r.context, qn_ring_checkpoint(r.ring, SECONDS(60)));
+    for (int i = 6; i <= 7; i++) assert_int_equal(call(&r, i), i);
+    assert_ok(r.context, qn_ring_watch(r.ring));
+    assert_ok(r.context, qn_ring_pause(r.ring, SECONDS(60)));
+    send(&r, -1);
+    for (int i = 0; i < 3; i++) send(&r, i);
+    assert_ok(r.context, qn_ring_resume(r.ring, SECONDS(60)));
+    assert_fails(r.context, qn_ring_receive(r.ring, NULL, &out, sizeof out, SECONDS(60)),
+                 QN_ERROR_KERNEL_FAILED, what);
+    assert_int_equal(state_of(&r), QN_RING_FAILED);
+    assert_fails(r.context, qn_ring_send(r.ring, NULL, &out, sizeof out, 0), QN_ERROR_KERNEL_FAILED, what);
+    assert_fails(r.context, qn_ring_pause(r.ring, 0), QN_ERROR_KERNEL_FAILED, what);
+    assert_fails(r.context, qn_ring_watch(r.ring), QN_ERROR_KERNEL_FAILED, what);
+    assert_fails(r.context, qn_ring_checkpoint(r.ring, 0), QN_ERROR_STATE, "is failed");
+    assert_fails(r.context, qn_ring_dead_letter(r.ring, NULL, &out, sizeof out), QN_ERROR_STATE, "has none");
+    assert_ok(r.context, qn_ring_restart(r.ring, SECONDS(60)));
+    assert_fails(r.context, qn_ring_restart(r.ring, 0), QN_ERROR_STATE, "is launched");
+    assert_ok(r.context, qn_ring_dead_letter(r.ring, &message, &out, sizeof out));
+    assert_int_equal(message.id, 8);
+    assert_int_equal(out.x[0], -1);
+    assert_int_equal(out.x[1], 77);
+    assert_fails(r.context, qn_ring_dead_letter(r.ring, NULL, &out, sizeof out), QN_ERROR_STATE, "has none");
+    assert_ok(r.context, qn_ring_activate(r.ring, SECONDS(60)));
+    for (int i = 0; i < 3; i++) { /* those behind it, with the state of the checkpoint */
+        assert_ok(r.context, qn_ring_receive(r.ring, &message, &out, sizeof out, SECONDS(60)));
+        assert_int_equal(message.correlation, 9 + i);
+        assert_int_equal(out.x[0], 6 + i);
+    }
+    assert_ok(r.context, qn_ring_get_stats(r.ring, &stats));
+    assert_int_equal(stats.errors, 1);
+    assert_int_equal(stats.last_error, QN_ERROR_KERNEL_FAILED);
+    assert_string_equal(stats.last_error_text, what);
+    finish(&r);
+}
+
+static void a_handler_that_never_comes_back(void **state) {
+    (void)state;
+    if (!device_can(QN_CAN_CANCEL, "work that can be cancelled")) return;
+    rig r = start_counting(50000000);
+    numbers out;
+    assert_int_equal(call(&r, 1), 1);
+    send(&r, -2);
+    assert_fails(r.context, qn_ring_receive(r.ring, NULL, &out, sizeof out, SECONDS(60)),
+                 QN_ERROR_KERNEL_FAILED, "its handler has been at message 2 for ");
+    assert_non_null(strstr(qn_error_message(r.context), " us; 50000 are allowed"));
+    assert_ok(r.context, qn_ring_restart(r.ring, SECONDS(60)));
+    assert_ok(r.context, qn_ring_dead_letter(r.ring, NULL, &out, sizeof out));
+    assert_int_equal(out.x[0], -2);
+    assert_ok(r.context, qn_ring_activate(r.ring, SECONDS(60)));
+    assert_int_equal(call(&r, 3), 2); /* without a checkpoint the state is as it was left */
+    finish(&r);
+}
+
+/* A kernel that never ends is given up in time. */
+static void closing_in_the_midst(void **state) {
+    (void)state;
+    if (!device_can(QN_CAN_CANCEL, "work that can be cancelled")) return;
+    rig r = start_counting(0);
+    send(&r, -2);
+    pause_ms(5);
+    assert_fails(r.context, qn_ring_stop(r.ring, QN_RING_DROP, 20000000), QN_ERROR_TIMEOUT,
+                 "had not ended in 20000 us");
+    assert_int_equal(state_of(&r), QN_RING_STOPPING);
+    const double begin = test_seconds();
+    assert_fails(r.context, qn_ring_close(r.ring, 20000000), QN_ERROR_TIMEOUT, "qn_ring_loop");
+    assert_true(test_seconds() - begin < 8);
+    assert_ok(r.context, qn_context_close(r.context, SECONDS(60)));
+}
+
+static void nothing_else_waits(void **state) {
+    (void)state;
+    static const char other[] = "kernel void add(global int *a, int v) { a[get_global_id(0)] += v; }";
+    rig r = {.context = make_context(NULL)};
+    r.device = get_device(r.context, test_device());
+    qn_program *program = make_program(r.device, other); /* CUDA's driver loads none beside a ring */
+    qn_kernel *kernel = make_kernel(program, r.context, NULL);
+    const qn_ring_desc desc = {.program = {.source = ring_text},
+                               .handler = "twice",
+                               .message_type = "numbers",
+                               .message_size = sizeof(numbers),
+                               .idle = QN_RING_CONTINUOUS};
+    int host[64] = {0}, *mapped;
+    assert_ok(r.context, qn_ring_create(r.device, &desc, &r.ring));
+    assert_ok(r.context, qn_ring_launch(r.ring, SECONDS(60)));
+    assert_ok(r.context, qn_ring_activate(r.ring, SECONDS(60)));
+    for (int i = 1; i <= 3; i++) {
+        qn_stream *stream;
+        qn_buffer *buffer = make_buffer(r.device, sizeof host, NULL);
+        assert_ok(r.context, qn_stream_create(r.device, &stream));
+        assert_ok(r.context, qn_launch(stream, kernel, QN_RANGE(64), QN_ARGS(buffer, i)));
+        assert_ok(r.context, qn_stream_wait(stream, SECONDS(60)));
+        assert_ok(r.context, qn_launch(NULL, kernel, QN_RANGE(64), QN_ARGS(buffer, i)));
+        assert_ok(r.context, qn_buffer_map(buffer, QN_MAP_READ, (void **)&mapped));
+        assert_int_equal(mapped[63], 2 * i);
+        assert_ok(r.context, qn_buffer_unmap(buffer));
+        assert_ok(r.context, qn_device_wait(r.device, SECONDS(60)));
+        qn_buffer_destroy(buffer);
+        qn_stream_destroy(stream);
+        const numbers in = {{i}};
+        numbers out;
+        assert_ok(r.context, qn_ring_call(r.ring, &in, sizeof in, &out, sizeof out, SECONDS(60)));
+        assert_int_equal(out.x[0], 2 * i + 1);
+    }
+    qn_kernel_destroy(kernel);
+    qn_program_destroy(program);
+    finish(&r);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_poisoned_message),
+        cmocka_unit_test(a_handler_that_never_comes_back),
+        cmocka_unit_test(closing_in_the_midst),
+        cmocka_unit_test(nothing_else_waits),
+    };
+    return run_device_tests(tests);
+}
