@@ -261,12 +261,32 @@ static access describe(qn__vm_frame *frame, const qn__vm_instr *instr, unsigned 
     return a;
 }
 
+/* An atomic of one work-item after another, in an order that follows from the seed. */
+static void run_in_order(qn__vm_frame *frame, const qn__vm_instr *instr) {
+    uint8_t *active = frame->active;
+    const uint64_t n = frame->items, first = qn__check_state(frame)->checker->settings.seed % n;
+    uint8_t *all = qn__check_state(frame)->ordered;
+    memcpy(all, active, n);
+    memset(active, 0, n);
+    for (uint64_t k = 0; k < n; k++) {
+        const uint64_t i = (first + n - k) % n;
+        if (!all[i]) continue;
+        active[i] = 1;
+        instr->plain(frame, instr);
+        active[i] = 0;
+    }
+    memcpy(active, all, n);
+}
+
 static void run(qn__vm_frame *frame, const qn__vm_instr *instr, qn__check_access kind) {
     access a = describe(frame, instr, 0, kind);
     qn__check_pointer_bits(frame, instr, 0);
     check(&a);
     if (kind == QN__CHECK_WRITE || kind == QN__CHECK_ATOMIC) qn__check_store_bits(frame, instr);
-    instr->plain(frame, instr);
+    if (is_atomic(&a) && qn__check_state(frame)->checker->settings.seed)
+        run_in_order(frame, instr);
+    else
+        instr->plain(frame, instr);
     if (instr->ir->num_results) qn__check_load_bits(frame, instr);
     if (is_atomic(&a)) qn__check_order_atomic(frame, instr);
     if (qn__check_state(frame)->is_masked) take_back(frame, instr);

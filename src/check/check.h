@@ -18,6 +18,12 @@ void qn__checker_destroy(qn__checker *checker);
    is found out. */
 void *qn__check_memory_create(qn__checker *checker, uint64_t size);
 void qn__check_memory_destroy(qn__checker *checker, void *memory);
+/* Bytes of such memory have been written, or copied, by others than kernels. */
+void qn__check_wrote(qn__checker *checker, const void *to, uint64_t size);
+void qn__check_copied(qn__checker *checker, const void *to, const void *from, uint64_t size);
+
+void qn__check_configure(qn__checker *checker, const qn_check_desc *desc);
+qn_check_stats qn__check_stats(const qn__checker *checker);
 
 /* Prepares a kernel of a module that was compiled with wants_checks and stays. The program is the arena's. NULL with *error
    set to a message. */

@@ -8,6 +8,7 @@
 
 typedef struct search {
     bool *tracked;
+    bool buffers; /* too */
     bool changed;
 } search;
 
@@ -30,14 +31,15 @@ static void visit(ir_instr *instr, void *user) {
     if (qn__ir_is_construct(instr)) return;
     if (is_memory_op(instr)) {
         const unsigned space = instr->operands[0]->type.space;
-        any = space == IR_PRIVATE || space == IR_LOCAL_SPACE || space == IR_GENERIC_SPACE;
+        any = space == IR_PRIVATE || space == IR_LOCAL_SPACE || space == IR_GENERIC_SPACE ||
+              (s->buffers && space == IR_GLOBAL_SPACE);
     }
     for (uint32_t k = 0; k < instr->num_results && instr->op != IR_PRINTF; k++)
         track(s, instr->results[k], any);
 }
 
-const bool *qn__check_find_tracked(qn__arena *arena, const ir_function *kernel) {
-    search s = {QN__NEW_ARRAY(arena, bool, kernel->num_values + 1u), true};
+const bool *qn__check_find_tracked(qn__arena *arena, const ir_function *kernel, bool buffers) {
+    search s = {QN__NEW_ARRAY(arena, bool, kernel->num_values + 1u), buffers, true};
     while (s.changed) {
         s.changed = false;
         qn__ir_walk(kernel->body, visit, &s);
@@ -189,7 +191,8 @@ static unsigned char *bits_at(const qn__vm_frame *frame, uint64_t address) {
         return r->private_shadow + (address - (uintptr_t)frame->privates);
     if (address - (uintptr_t)frame->local < r->local_size)
         return r->local_shadow + (address - (uintptr_t)frame->local);
-    return NULL;
+    const qn__check_region *region = r->program->buffers ? qn__check_find(r->checker, address) : NULL;
+    return region && region->bits ? region->bits + (address - region->begin) : NULL;
 }
 
 static const qn__check_object *object_of(const qn__vm_frame *frame, const qn__vm_instr *instr,
@@ -238,7 +241,7 @@ void qn__check_store_bits(qn__vm_frame *frame, const qn__vm_instr *instr) {
     if (is_output(instr)) {
         sink(frame, instr, operand, "what is written to a buffer");
         if (is_cas) sink(frame, instr, 1, "an atomic comparison");
-        return;
+        if (!object->shadow) return;
     }
     if (!has_bits(object)) return;
     const uint64_t *pointer = qn__vm_slot(frame, instr->a), offset = (uint64_t)instr->ir->attr.offset;

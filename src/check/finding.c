@@ -243,4 +243,5 @@ void qn__check_clear(qn__checker *checker) {
     memset(&checker->findings, 0, sizeof checker->findings);
     memset(&checker->allowed, 0, sizeof checker->allowed);
     checker->told = 0;
+    checker->stats = (qn_check_stats){.memory = checker->memory, .shadow = checker->shadow};
 }

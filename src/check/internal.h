@@ -26,7 +26,8 @@ typedef uint64_t qn__check_stamp;
 enum { QN__CHECK_ITEM_SHIFT = 16, QN__CHECK_ITEMS = 1 << 12, QN__CHECK_PLACES = 1 << 16 };
 #define QN__STAMP_ITEM   ((uint64_t)(QN__CHECK_ITEMS - 1) << QN__CHECK_ITEM_SHIFT)
 #define QN__STAMP_ATOMIC ((uint64_t)1 << 28)
-#define QN__STAMP_NARROW ((uint64_t)1 << 29) /* an atomic whose scope is the work-group, or less */
+/* An atomic whose scope is the work-group, or less; of what is not atomic: volatile in the source. */
+#define QN__STAMP_NARROW ((uint64_t)1 << 29)
 #define QN__STAMP_SEVERAL                                                                                    \
     ((uint64_t)1                                                                                             \
      << 30) /* read, or done by atomics: by other work-items, too, since the group's last barrier */
@@ -50,6 +51,7 @@ typedef struct qn__check_region {
     void *base; /* as allocated */
     uint64_t begin, size;
     qn__check_cell *cells; /* NULL: not needed yet */
+    unsigned char *bits;   /* undefined ones, where buffers are looked at, too; else NULL */
     unsigned shift;        /* of an offset to its cell: 2 or 0 */
     bool is_local, is_freed;
     bool is_written; /* in this launch, perhaps */
@@ -73,6 +75,7 @@ struct qn__check_program {
     const struct ir_module *module;
     QN__VEC(const ir_instr *) places;
     const bool *tracked;  /* by value id */
+    bool buffers;         /* undefined bits of buffers are looked at, too */
     bool orders;          /* has fences, or atomics that order */
     bool writes_anywhere; /* through pointers that may lead to any buffer */
 };
@@ -113,9 +116,11 @@ typedef struct qn__check_run_state {
     uint8_t *dirty; /* by slot */
     uint64_t local_size, private_bytes;
     uint8_t *saved; /* who was active, while some are not because their access is refused */
+    uint8_t *ordered; /* the same, while atomics are done one by one */
     bool is_masked;
     bool is_spent;          /* the work-group was stopped, and that has been told */
     uint32_t *sub_barriers; /* by sub-group: the last one for local memory, and for global */
+    bool has_sub_barriers;
     QN__VEC(qn__check_group) groups;
     qn__check_order *order; /* NULL: nothing in the kernel orders memory but barriers */
     qn__arena *arena;
@@ -144,7 +149,11 @@ typedef struct qn__check_report {
 
 struct qn__checker {
     const qn__allocator *allocator;
+    qn_check_desc settings;
+    qn_check_stats stats;
+    uint64_t memory, shadow; /* bytes now */
     qn__check_region *regions, *freed;
+    qn__check_region local; /* of the group that runs */
     uint64_t freed_size;
     uint32_t time;
     qn__arena arena; /* findings */
@@ -168,6 +177,8 @@ const char *qn__check_item_text(const qn__vm_frame *frame, uint64_t item, char *
 
 /* The live region, or the freed one, that an address lies in; NULL: none. */
 qn__check_region *qn__check_find(qn__checker *checker, uint64_t address);
+void qn__check_cells_free(qn__checker *checker, qn__check_region *region);
+void qn__check_shadow_add(qn__checker *checker, uint64_t bytes); /* taken; who gives it back subtracts it */
 /* Its cells, as small as the access wants them. NULL: there is no memory for them. */
 qn__check_cell *qn__check_cells(qn__checker *checker, qn__check_region *region, uint64_t offset,
                                 uint64_t size);
@@ -183,7 +194,7 @@ typedef enum qn__check_access {
 
 qn__vm_handler *qn__check_pick_access(const ir_instr *instr);
 qn__vm_handler *qn__check_pick_sync(const ir_instr *instr);
-qn__vm_handler *qn__check_pick_arith(const ir_instr *instr); /* arith.c */
+qn__vm_handler *qn__check_pick_arith(const ir_instr *instr, uint32_t also); /* arith.c; also: QN_CHECK_* */
 
 /* Work-item i's access to bytes of a region. */
 void qn__check_race(qn__vm_frame *frame, const qn__vm_instr *instr, qn__check_region *region, uint64_t i,
@@ -205,7 +216,7 @@ bool qn__check_is_known_to(qn__check_run_state *r, uint64_t item, qn__check_stam
 /* ---- defined.c: undefined bits ---- */
 
 /* By value id: whether it may be undefined. */
-const bool *qn__check_find_tracked(qn__arena *arena, const ir_function *kernel);
+const bool *qn__check_find_tracked(qn__arena *arena, const ir_function *kernel, bool buffers);
 /* What hands undefined bits on, or ends where they matter: NULL for what does neither. */
 qn__vm_handler *qn__check_pick_bits(const ir_instr *instr);
 /* Of an access that is done next, or was: its pointer, what it stores, what it loads. */

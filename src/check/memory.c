@@ -15,8 +15,24 @@ qn__checker *qn__checker_create(const qn__allocator *allocator) {
     return checker;
 }
 
-static void release(qn__checker *checker, qn__check_region *region) {
+static uint64_t cell_bytes(const qn__check_region *region) {
+    return region->cells ? ((region->size >> region->shift) + 1) * sizeof(qn__check_cell) : 0;
+}
+
+void qn__check_cells_free(qn__checker *checker, qn__check_region *region) {
+    checker->shadow -= cell_bytes(region);
     qn__release(checker->allocator, region->cells);
+    region->cells = NULL;
+}
+
+void qn__check_shadow_add(qn__checker *checker, uint64_t bytes) {
+    checker->shadow += bytes;
+    if (checker->shadow > checker->stats.shadow) checker->stats.shadow = checker->shadow;
+}
+
+static void release(qn__checker *checker, qn__check_region *region) {
+    qn__check_cells_free(checker, region);
+    qn__release(checker->allocator, region->bits);
     qn__release(checker->allocator, region->base);
     qn__release(checker->allocator, region);
 }
@@ -40,13 +56,22 @@ void *qn__check_memory_create(qn__checker *checker, uint64_t size) {
     if (size > SIZE_MAX / 2) return NULL;
     unsigned char *base = qn__allocate(checker->allocator, (size_t)size + ALIGN);
     qn__check_region *region = base ? qn__allocate_zeroed(checker->allocator, sizeof *region) : NULL;
-    if (!region) {
+    const bool wants_bits = checker->settings.also & QN_CHECK_BUFFERS;
+    unsigned char *bits = region && wants_bits ? qn__allocate(checker->allocator, (size_t)size + 1) : NULL;
+    if (!region || (wants_bits && !bits)) {
+        qn__release(checker->allocator, region);
         qn__release(checker->allocator, base);
         return NULL;
     }
+    if (bits) {
+        memset(bits, 0xff, (size_t)size);
+        qn__check_shadow_add(checker, size);
+    }
+    checker->memory += size;
+    if (checker->memory > checker->stats.memory) checker->stats.memory = checker->memory;
     unsigned char *aligned = base + (ALIGN - (uintptr_t)base % ALIGN) % ALIGN;
     *region = (qn__check_region){
-        .next = checker->regions, .base = base, .begin = (uintptr_t)aligned, .size = size, .shift = 2};
+        .next = checker->regions, .base = base, .begin = (uintptr_t)aligned, .size = size, .bits = bits, .shift = 2};
     checker->regions = region;
     return aligned;
 }
@@ -67,9 +92,12 @@ void qn__check_memory_destroy(qn__checker *checker, void *memory) {
     while ((*at)->begin != (uintptr_t)memory) at = &(*at)->next;
     qn__check_region *region = *at;
     *at = region->next;
-    qn__release(checker->allocator, region->cells);
-    region->cells = NULL;
+    qn__check_cells_free(checker, region);
+    if (region->bits) checker->shadow -= region->size;
+    qn__release(checker->allocator, region->bits);
+    region->bits = NULL;
     region->is_freed = true;
+    checker->memory -= region->size;
     region->next = checker->freed;
     checker->freed = region;
     checker->freed_size += region->size;
@@ -88,14 +116,15 @@ qn__check_region *qn__check_find(qn__checker *checker, uint64_t address) {
 
 /* A cell of 4 bytes becomes four, which all have its past. */
 static bool refine(qn__checker *checker, qn__check_region *region) {
-    const uint64_t count = region->size;
+    const uint64_t count = region->size + 1;
     if (count > SIZE_MAX / sizeof(qn__check_cell)) return false;
     qn__check_cell *cells = qn__allocate(checker->allocator, (size_t)count * sizeof *cells);
     if (!cells) return false;
     for (uint64_t i = 0; i < count; i++) cells[i] = region->cells[i >> region->shift];
-    qn__release(checker->allocator, region->cells);
+    qn__check_cells_free(checker, region);
     region->cells = cells;
     region->shift = 0;
+    qn__check_shadow_add(checker, cell_bytes(region));
     return true;
 }
 
@@ -105,6 +134,7 @@ qn__check_cell *qn__check_cells(qn__checker *checker, qn__check_region *region, 
         const uint64_t count = (region->size >> region->shift) + 1;
         if (count <= SIZE_MAX / sizeof(qn__check_cell))
             region->cells = qn__allocate_zeroed(checker->allocator, (size_t)count * sizeof *region->cells);
+        qn__check_shadow_add(checker, cell_bytes(region));
     }
     const bool is_small = region->shift && (offset | size) % 4;
     if (!region->cells || (is_small && !refine(checker, region))) {
@@ -113,3 +143,25 @@ qn__check_cell *qn__check_cells(qn__checker *checker, qn__check_region *region, 
     }
     return region->cells + (offset >> region->shift);
 }
+
+/* ---- undefined bits of buffers ---- */
+
+void qn__check_wrote(qn__checker *checker, const void *to, uint64_t size) {
+    const qn__check_region *region = size ? find(checker->regions, (uintptr_t)to) : NULL;
+    if (region && region->bits) memset(region->bits + ((uintptr_t)to - region->begin), 0, (size_t)size);
+}
+
+void qn__check_copied(qn__checker *checker, const void *to, const void *from, uint64_t size) {
+    const qn__check_region *source = size ? find(checker->regions, (uintptr_t)from) : NULL;
+    const qn__check_region *region = size ? find(checker->regions, (uintptr_t)to) : NULL;
+    if (!source || !source->bits || !region || !region->bits)
+        qn__check_wrote(checker, to, size);
+    else
+        memmove(region->bits + ((uintptr_t)to - region->begin), source->bits + ((uintptr_t)from - source->begin),
+                (size_t)size);
+}
+
+/* ---- settings ---- */
+
+void qn__check_configure(qn__checker *checker, const qn_check_desc *desc) { checker->settings = *desc; }
+qn_check_stats qn__check_stats(const qn__checker *checker) { return checker->stats; }

@@ -44,7 +44,7 @@ static void attach(void *user, qn__vm_instr *instr) {
     program->writes_anywhere |= writes_anywhere(instr);
     program->orders |= qn__check_orders(ir);
     if (!handler) handler = qn__check_pick_sync(ir);
-    if (!handler) handler = qn__check_pick_arith(ir);
+    if (!handler) handler = qn__check_pick_arith(ir, program->checker->settings.also);
     if (!handler && (note->slots || note->is_tracked || hands_tracked_over(instr)))
         handler = qn__check_pick_bits(ir);
     if (handler) instr->run = handler;
@@ -56,8 +56,11 @@ qn__check_program *qn__check_prepare(qn__checker *checker, qn__arena *arena, con
     *error = "it is not in the module";
     if (!function) return NULL;
     qn__check_program *program = QN__NEW(arena, qn__check_program);
-    *program = (qn__check_program){.checker = checker, .arena = arena, .module = module};
-    program->tracked = qn__check_find_tracked(arena, function);
+    *program = (qn__check_program){.checker = checker,
+                                   .arena = arena,
+                                   .module = module,
+                                   .buffers = checker->settings.also & QN_CHECK_BUFFERS};
+    program->tracked = qn__check_find_tracked(arena, function, checker->settings.also & QN_CHECK_BUFFERS);
     const qn__vm_watch watch = {attach, program->tracked, program};
     program->vm = qn__vm_prepare_watched(arena, function, sub_group_size, &watch, error);
     return program->vm ? program : NULL;

@@ -3,6 +3,17 @@
 
 #include "check/internal.h"
 
+typedef struct toucher {
+    qn__vm_frame *frame;
+    const qn__vm_instr *instr;
+    qn__check_region *region;
+    qn__check_window window;
+    const uint32_t *sub_barriers; /* by sub-group, for this memory, one in two; NULL: there were none */
+    uint64_t sub_group_size;
+    qn__check_access access;
+    uint64_t stamp; /* without the work-item */
+} toucher;
+
 /* Of all that the stamp stands for. */
 static inline bool is_ordered(const qn__check_window *window, qn__check_stamp before, qn__check_stamp now) {
     const uint32_t time = qn__stamp_time(before);
@@ -11,58 +22,67 @@ static inline bool is_ordered(const qn__check_window *window, qn__check_stamp be
     return time < window->barrier || !((before ^ now) & QN__STAMP_ITEM || before & QN__STAMP_SEVERAL);
 }
 
+/* By a barrier of the sub-group that both are in; `before` is of this group. */
+static bool is_within_sub_group(const toucher *t, qn__check_stamp before, uint64_t item) {
+    if (!t->sub_barriers) return false;
+    const uint64_t team = item / t->sub_group_size;
+    return qn__stamp_item(before) / t->sub_group_size == team &&
+           qn__stamp_time(before) < t->sub_barriers[2 * team];
+}
+
 /* The flags of a read behind another, or of an atomic behind another: who else did it since when it matters. */
-static inline uint64_t others(const qn__check_window *window, qn__check_stamp before, qn__check_stamp now) {
+static inline uint64_t others(const toucher *t, qn__check_stamp before, qn__check_stamp now) {
     const uint32_t time = qn__stamp_time(before);
-    if (time < window->launch) return 0;
-    if (time < window->group) return QN__STAMP_GROUPS;
+    if (time < t->window.launch) return 0;
+    if (time < t->window.group) return QN__STAMP_GROUPS;
     uint64_t flags = before & QN__STAMP_GROUPS;
-    if (time >= window->barrier)
-        flags |= (before ^ now) & QN__STAMP_ITEM ? QN__STAMP_SEVERAL : before & QN__STAMP_SEVERAL;
-    return flags;
+    if (time < t->window.barrier || is_within_sub_group(t, before, qn__stamp_item(now))) return flags;
+    return flags | ((before ^ now) & QN__STAMP_ITEM ? QN__STAMP_SEVERAL : before & QN__STAMP_SEVERAL);
 }
 
 /* ---- what is seldom ---- */
 
 /* A conflict that the window does not rule out. */
 typedef struct conflict {
-    qn__vm_frame *frame;
-    const qn__vm_instr *instr;
-    const qn__check_region *region;
-    const qn__check_window *window;
+    const toucher *t;
     uint64_t item, address, size;
-    qn__check_access access;
     qn__check_stamp before;
     bool with_write; /* `before` wrote */
 } conflict;
 
-/* A volatile access of a word beside atomics is how programs before OpenCL 2.0 read and reset what atomics change. */
+static bool is_atomic(const conflict *c) {
+    return c->t->access == QN__CHECK_ATOMIC_READ || c->t->access == QN__CHECK_ATOMIC;
+}
+
+/* As the source has it. */
 static bool is_volatile(const ir_instr *instr) {
     const bool is_access = instr->op == IR_LOAD || instr->op == IR_STORE;
     return is_access && (instr->flags & (IR_VOLATILE | IR_WRITTEN)) == (IR_VOLATILE | IR_WRITTEN);
 }
 
+/* A volatile access of a word beside atomics is how programs before OpenCL 2.0 read and reset what atomics change. */
 static bool both_atomic(const conflict *c) {
-    const bool is_atomic =
-        c->access == QN__CHECK_ATOMIC_READ || c->access == QN__CHECK_ATOMIC || is_volatile(c->instr->ir);
-    if (!is_atomic || !(c->before & QN__STAMP_ATOMIC)) return false;
-    const bool same_group = qn__stamp_time(c->before) >= c->window->group;
-    const bool is_narrow = (!is_volatile(c->instr->ir) && c->instr->ir->attr.scope <= IR_SCOPE_WORK_GROUP) ||
-                           (c->before & QN__STAMP_NARROW);
-    return same_group || !is_narrow;
+    const bool before_atomic = c->before & QN__STAMP_ATOMIC, now_atomic = is_atomic(c);
+    const bool before_volatile = !before_atomic && (c->before & QN__STAMP_NARROW);
+    if (!before_atomic && !now_atomic) return false;
+    if (!before_atomic && !before_volatile) return false;
+    if (!now_atomic && !is_volatile(c->t->instr->ir)) return false;
+    const bool is_narrow = (now_atomic && c->t->instr->ir->attr.scope <= IR_SCOPE_WORK_GROUP) ||
+                           (before_atomic && (c->before & QN__STAMP_NARROW));
+    return qn__stamp_time(c->before) >= c->t->window.group || !is_narrow;
 }
 
 /* Writes of one value, as of a flag that several work-items set, do no harm. The stores of an instruction are still to
    come when it is checked. */
 static bool writes_same(const conflict *c, const ir_instr *other) {
-    const qn__vm_instr *instr = c->instr;
-    if (c->access != QN__CHECK_WRITE || !c->with_write || instr->ir->op != IR_STORE) return false;
-    const unsigned char *value = qn__vm_slot(c->frame, instr->b);
-    const uint64_t stride = c->frame->stride, old = qn__stamp_item(c->before);
+    const qn__vm_instr *instr = c->t->instr;
+    if (c->t->access != QN__CHECK_WRITE || !c->with_write || instr->ir->op != IR_STORE) return false;
+    const unsigned char *value = qn__vm_slot(c->t->frame, instr->b);
+    const uint64_t stride = c->t->frame->stride, old = qn__stamp_item(c->before);
     for (unsigned l = 0; l < instr->lanes; l++) {
         const unsigned char *mine = value + (l * stride + c->item) * instr->size;
         const unsigned char *is = (const unsigned char *)(uintptr_t)(c->address + l * instr->size);
-        if (other == instr->ir && old < c->frame->items && qn__stamp_time(c->before) >= c->window->barrier)
+        if (other == instr->ir && old < c->t->frame->items && qn__stamp_time(c->before) >= c->t->window.barrier)
             is = value + (l * stride + old) * instr->size;
         if (memcmp(mine, is, instr->size) != 0) return false;
     }
@@ -75,95 +95,89 @@ static const char *noun(const ir_instr *instr, bool writes) {
 }
 
 static const qn__vm_object *object_of(const conflict *c, unsigned operand) {
-    return &c->frame->program->objects.data[c->instr->objects[operand]];
+    return &c->t->frame->program->objects.data[c->t->instr->objects[operand]];
 }
 
 static void report(const conflict *c) {
-    qn__check_run_state *r = qn__check_state(c->frame);
+    qn__check_run_state *r = qn__check_state(c->t->frame);
     const uint32_t place = qn__stamp_place(c->before);
     const ir_instr *other = place < r->program->places.len ? r->program->places.data[place] : NULL;
     if (other && writes_same(c, other)) return;
-    const qn__vm_object *object = object_of(c, c->instr->ir->op == IR_COPY && c->access == QN__CHECK_READ);
+    const qn__vm_object *object = object_of(c, c->t->instr->ir->op == IR_COPY && c->t->access == QN__CHECK_READ);
     const bool is_named = object->name && object->name[0] && object->name[0] != '.';
     const uint64_t begin = object->kind == QN__VM_UNKNOWN
-                               ? c->region->begin
-                               : r->objects[object - c->frame->program->objects.data].begin;
+                               ? c->t->region->begin
+                               : r->objects[object - c->t->frame->program->objects.data].begin;
     const qn__check_report found = {.kind = QN_FINDING_RACE,
-                                    .frame = c->frame,
-                                    .instr = c->instr->ir,
+                                    .frame = c->t->frame,
+                                    .instr = c->t->instr->ir,
                                     .item = c->item,
                                     .other = other,
                                     .other_stamp = c->before,
                                     .object = is_named ? object->name : NULL,
-                                    .object_size = c->region->size,
+                                    .object_size = c->t->region->size,
                                     .offset = (int64_t)(c->address - begin),
                                     .size = c->size};
-    const bool same_group = qn__stamp_time(c->before) >= c->window->group;
-    const bool writes = c->access != QN__CHECK_READ && c->access != QN__CHECK_ATOMIC_READ;
+    const bool same_group = qn__stamp_time(c->before) >= c->t->window.group;
+    const bool writes = c->t->access != QN__CHECK_READ && c->t->access != QN__CHECK_ATOMIC_READ;
     char text[96];
     QN__CHECK_REPORT(
         r->checker, &found, "%s and %s of byte %lld of %s%.100s%s by %s of %s: %s",
-        noun(c->instr->ir, writes),
+        noun(c->t->instr->ir, writes),
         other           ? noun(other, c->with_write)
         : c->with_write ? "write"
                         : "read",
         (long long)found.offset, is_named ? "'" : "", is_named ? object->name : "memory", is_named ? "'" : "",
-        qn__check_item_text(c->frame, c->item, text), same_group ? "a work-group" : "different work-groups",
+        qn__check_item_text(c->t->frame, c->item, text), same_group ? "a work-group" : "different work-groups",
         same_group ? "no barrier for this memory lies between" : "only atomics order work-groups");
 }
 
-/* A sub-group's own barrier. */
-static bool is_within_sub_group(const conflict *c) {
-    const qn__check_run_state *r = qn__check_state(c->frame);
-    const uint64_t size = c->frame->program->sub_group_size, team = c->item / size;
-    const uint32_t time = qn__stamp_time(c->before);
-    if (time < c->window->group || qn__stamp_item(c->before) / size != team) return false;
-    return time < r->sub_barriers[2 * team + !c->region->is_local];
-}
-
 static void resolve(const conflict *c) {
-    if (both_atomic(c) || is_within_sub_group(c)) return;
-    if (qn__check_is_known_to(qn__check_state(c->frame), c->item, c->before)) return;
+    const bool same_group = qn__stamp_time(c->before) >= c->t->window.group;
+    if (both_atomic(c) || (same_group && is_within_sub_group(c->t, c->before, c->item))) return;
+    if (qn__check_is_known_to(qn__check_state(c->t->frame), c->item, c->before)) return;
     report(c);
 }
 
 /* ---- stamping ---- */
 
-typedef struct toucher {
-    qn__vm_frame *frame;
-    const qn__vm_instr *instr;
-    qn__check_region *region;
-    qn__check_window window;
-    qn__check_access access;
-    uint64_t stamp; /* without the work-item */
-} toucher;
-
 static toucher begin(qn__vm_frame *frame, const qn__vm_instr *instr, qn__check_region *region,
                      qn__check_access access) {
     const qn__check_run_state *r = qn__check_state(frame);
     const qn__check_note *note = instr->note;
-    toucher t = {frame, instr, region, region->is_local ? r->local : r->global, access, 0};
+    toucher t = {.frame = frame,
+                 .instr = instr,
+                 .region = region,
+                 .window = region->is_local ? r->local : r->global,
+                 .sub_barriers = r->has_sub_barriers ? r->sub_barriers + !region->is_local : NULL,
+                 .sub_group_size = frame->program->sub_group_size,
+                 .access = access};
     t.stamp = (uint64_t)r->checker->time << 32 | note->place;
     if (access == QN__CHECK_ATOMIC_READ || access == QN__CHECK_ATOMIC) {
         t.stamp |= QN__STAMP_ATOMIC;
         if (instr->ir->attr.scope <= IR_SCOPE_WORK_GROUP) t.stamp |= QN__STAMP_NARROW;
     }
-    if (is_volatile(instr->ir)) t.stamp |= QN__STAMP_ATOMIC;
+    if (is_volatile(instr->ir)) t.stamp |= QN__STAMP_NARROW;
     return t;
 }
 
 static void seldom(const toucher *t, uint64_t item, uint64_t address, uint64_t size, qn__check_stamp before,
                    bool with_write) {
-    conflict c = {t->frame, t->instr, t->region, &t->window, item,
-                  address,  size,     t->access, before,     with_write};
+    const conflict c = {t, item, address, size, before, with_write};
     resolve(&c);
+}
+
+/* Of two readers the one is kept that did not write before: it is the other one's write that is likely to come. */
+static inline bool keeps_reader(const qn__check_cell *cell, qn__check_stamp now) {
+    return !((cell->write ^ now) & QN__STAMP_ITEM) && ((cell->read ^ now) & QN__STAMP_ITEM);
 }
 
 static inline void touch_read(const toucher *t, qn__check_cell *cell, uint64_t item, uint64_t address,
                               uint64_t size) {
     const qn__check_stamp now = t->stamp | item << QN__CHECK_ITEM_SHIFT;
     if (!is_ordered(&t->window, cell->write, now)) seldom(t, item, address, size, cell->write, true);
-    cell->read = now | others(&t->window, cell->read, now);
+    const uint64_t flags = others(t, cell->read, now);
+    cell->read = flags && keeps_reader(cell, now) ? cell->read | flags : now | flags;
 }
 
 static inline void touch_write(const toucher *t, qn__check_cell *cell, uint64_t item, uint64_t address,
@@ -173,7 +187,7 @@ static inline void touch_write(const toucher *t, qn__check_cell *cell, uint64_t 
         seldom(t, item, address, size, cell->write, true);
     else if (!is_ordered(&t->window, cell->read, now))
         seldom(t, item, address, size, cell->read, false);
-    cell->write = now & QN__STAMP_ATOMIC ? now | others(&t->window, cell->write, now) : now;
+    cell->write = now & QN__STAMP_ATOMIC ? now | others(t, cell->write, now) : now;
 }
 
 static inline void touch(const toucher *t, qn__check_cell *cells, uint64_t count, uint64_t item,

@@ -5,8 +5,7 @@
 #include "check/internal.h"
 
 enum { ALIGN = QN__CPU_ALIGN };
-static const uint64_t most_steps = (uint64_t)1
-                                   << 28; /* of a work-group; each counts once for all its work-items */
+static const uint64_t usual_budget = (uint64_t)1 << 28;
 
 uint32_t qn__check_tick(qn__check_run_state *r) { return ++r->checker->time; }
 
@@ -14,8 +13,7 @@ uint32_t qn__check_tick(qn__check_run_state *r) { return ++r->checker->time; }
 static void renew_time(qn__checker *checker) {
     if (checker->time < UINT32_MAX / 2) return;
     for (qn__check_region *region = checker->regions; region; region = region->next) {
-        qn__release(checker->allocator, region->cells);
-        region->cells = NULL;
+        qn__check_cells_free(checker, region);
         region->shift = 2;
     }
     checker->time = 1;
@@ -52,6 +50,7 @@ static void set_object(qn__check_run_state *r, size_t k, const uint64_t *extents
         o->begin = word_of(r, object->index);
         o->size = extents[object->index];
         o->region = o->size ? qn__check_find(r->checker, o->begin) : NULL;
+        if (o->region && o->region->bits) o->shadow = (uintptr_t)o->region->bits - o->region->begin;
         o->is_read_only = vm->kernel->args.data[object->index].value->type.space == IR_CONSTANT_SPACE;
         break;
     case QN__VM_LOCAL_ARG:
@@ -121,17 +120,54 @@ static unsigned char *allocate_aligned(qn__arena *arena, uint64_t size) {
     return memory + (ALIGN - (uintptr_t)memory % ALIGN) % ALIGN;
 }
 
+static const char *run_group(qn__check_run_state *r, uint64_t number, unsigned char *local,
+                             unsigned char *scratch) {
+    const qn_cpu_launch *launch = r->launch;
+    const uint64_t x = number % launch->num_groups[0], row = number / launch->num_groups[0];
+    const uint64_t budget = r->checker->settings.budget ? r->checker->settings.budget : usual_budget;
+    r->is_spent = false;
+    const char *error =
+        qn__vm_run_watched(r->program->vm, launch, x, x + 1, row % launch->num_groups[1],
+                           row / launch->num_groups[1], local, scratch, budget, r, begin_group);
+    return error == qn__vm_spent ? NULL : error;
+}
+
+static uint64_t common_divisor(uint64_t a, uint64_t b) {
+    while (b) {
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* An order of `count` groups that meets each once: from `first` on in steps of `step`, modulo their number. */
+static void choose_order(uint64_t seed, uint64_t count, uint64_t *step, uint64_t *first) {
+    *step = 1;
+    *first = 0;
+    if (!seed || count < 2) return;
+    uint64_t mixed = seed * 0x9e3779b97f4a7c15u;
+    mixed ^= mixed >> 29;
+    *first = mixed % count;
+    *step = (mixed >> 20) % count;
+    while (common_divisor(*step, count) != 1) *step = (*step + 1) % count;
+}
+
 static const char *run_groups(qn__check_run_state *r, unsigned char *local, unsigned char *scratch) {
     const qn_cpu_launch *launch = r->launch;
-    const char *error = NULL;
-    for (uint64_t z = 0; z < launch->num_groups[2]; z++)
-        for (uint64_t y = 0; y < launch->num_groups[1]; y++)
-            for (uint64_t x = 0; x < launch->num_groups[0]; x++) {
-                r->is_spent = false;
-                error = qn__vm_run_watched(r->program->vm, launch, x, x + 1, y, z, local, scratch, most_steps,
-                                           r, begin_group);
-                if (error && error != qn__vm_spent) return error;
-            }
+    const qn_check_desc *settings = &r->checker->settings;
+    const uint64_t total = launch->num_groups[0] * launch->num_groups[1] * launch->num_groups[2];
+    const uint64_t count = settings->groups && settings->groups < total ? settings->groups : total;
+    uint64_t step, chosen;
+    choose_order(settings->seed, count, &step, &chosen);
+    r->checker->stats.launches++;
+    r->checker->stats.groups += count;
+    r->checker->stats.groups_left_out += total - count;
+    for (uint64_t i = 0; i < count; i++, chosen = (chosen + step) % count) {
+        const uint64_t number = chosen * (total / count) + chosen * (total % count) / count;
+        const char *error = run_group(r, number, local, scratch);
+        if (error) return error;
+    }
     return NULL;
 }
 
@@ -154,16 +190,19 @@ static const char *run(qn__check_run_state *r, const uint64_t *extents, uint64_t
     memset(r->value_shadow, 0, vm->values_size * stride + 1);
     r->dirty = QN__NEW_ARRAY(r->arena, uint8_t, vm->values_size + 1);
     r->saved = QN__NEW_ARRAY(r->arena, uint8_t, stride);
+    r->ordered = QN__NEW_ARRAY(r->arena, uint8_t, stride);
     r->sub_barriers = QN__NEW_ARRAY(r->arena, uint32_t, 2 * (items + 1));
-    r->local_region = QN__NEW(r->arena, qn__check_region);
+    r->local_region = &r->checker->local;
     *r->local_region = (qn__check_region){
         .begin = (uintptr_t)local, .size = local_memory, .shift = 2, .is_local = true, .is_written = true};
     if (r->program->orders) r->order = qn__check_order_new(r->arena, items);
     r->objects = QN__NEW_ARRAY(r->arena, qn__check_object, vm->objects.len + 1);
     for (size_t k = 0; k < vm->objects.len; k++) set_object(r, k, extents, local, privates);
     find_written(r);
+    const uint64_t taken = qn__arena_used(r->arena);
+    qn__check_shadow_add(r->checker, taken);
     const char *error = run_groups(r, local, scratch);
-    qn__release(r->checker->allocator, r->local_region->cells);
+    r->checker->shadow -= taken;
     return error;
 }
 
@@ -187,6 +226,7 @@ const char *qn__check_run(qn__checker *checker, const qn__check_program *program
         error = run(r, extents, local_memory);
     }
     checker->arena.escape = NULL;
+    qn__check_cells_free(checker, &checker->local);
     qn__arena_free(&arena);
     if (checker->is_out_of_memory && !error) error = "out of memory for its shadow memory";
     checker->is_out_of_memory = false;

@@ -52,6 +52,7 @@ static void barrier(qn__vm_frame *frame, const qn__vm_instr *instr) {
     const uint32_t now = qn__check_tick(r);
     const unsigned fence = instr->ir->attr.fence;
     if (instr->ir->attr.scope == IR_SCOPE_SUB_GROUP) {
+        r->has_sub_barriers = true;
         for (uint64_t i = 0; i < frame->items; i++) {
             const uint64_t team = i / frame->program->sub_group_size;
             if (!frame->active[i]) continue;

@@ -271,11 +271,13 @@ typedef struct qn_backend {
     qn_status (*lend)(qn__queue *queue, char *why);
     qn_status (*take_back)(qn__queue *queue, uint64_t *number, char *why);
 
-    /* What a checker has found: how much, one of it (false: there is none of that index), and forgetting all. NULL, all three: it
-       is none. Any thread. */
+    /* What a checker has found: how much, one of it (false: there is none of that index), and forgetting all. NULL, all of
+       them: it is none. Any thread. */
     uint32_t (*finding_count)(qn__gpu *gpu);
     bool (*finding_get)(qn__gpu *gpu, uint32_t index, qn_finding *finding);
     void (*finding_clear)(qn__gpu *gpu);
+    void (*check_configure)(qn__gpu *gpu, const qn_check_desc *desc);
+    void (*check_stats)(qn__gpu *gpu, qn_check_stats *stats);
 } qn_backend;
 
 /* Copy of a command with its argument block and, for WRITE, its data behind it; freed with qn__release. */

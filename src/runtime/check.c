@@ -43,3 +43,27 @@ qn_status qn_check_clear(qn_device *device) {
     if (!status) device->backend->finding_clear(device->gpu);
     return status;
 }
+
+qn_status qn_check_configure(qn_device *device, const qn_check_desc *desc) {
+    const uint32_t known = QN_CHECK_SHIFTS | QN_CHECK_OVERFLOWS | QN_CHECK_NANS | QN_CHECK_BUFFERS;
+    const qn_status status = need_checker(device, "qn_check_configure");
+    if (status) return status;
+    qn_context *context = device->object.context;
+    qn_check_desc wanted;
+    QN__READ(context, qn_check_desc, &wanted, desc);
+    if (wanted.also & ~known)
+        return qn__fail(context, QN_ERROR_ARGUMENT, "qn_check_configure: also has bits that are no QN_CHECK_*: 0x%x",
+                        (unsigned)(wanted.also & ~known));
+    device->backend->check_configure(device->gpu, &wanted);
+    return QN_OK;
+}
+
+qn_status qn_check_get_stats(const qn_device *device, qn_check_stats *stats) {
+    const qn_status status = need_checker(device, "qn_check_get_stats");
+    if (status) return status;
+    if (!stats) return qn__fail_null(device->object.context, "qn_check_get_stats", "stats");
+    qn_check_stats counted;
+    device->backend->check_stats(device->gpu, &counted);
+    QN__WRITE(device->object.context, qn_check_stats, stats, &counted);
+    return QN_OK;
+}

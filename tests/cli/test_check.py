@@ -1,5 +1,6 @@
 """quern check: findings as text, JSON and SARIF, exit statuses, what is allowed."""
 import json
+import re
 import subprocess
 import unittest
 
@@ -59,6 +60,37 @@ class Check(ToolTest):
         self.assertEqual(result.stderr.count("data race"), 1)
         self.assertRegex(result.stderr, "[2-9] findings\n")
         self.assertEqual(self.tool("check", "--max", "x", "k.cl", "--global", 4).returncode, USAGE)
+
+    def test_schedules(self):
+        source = "kernel void f(global int *x) {\n    int old = atomic_inc(x);\n    if (old == 0) x[1] = get_global_id(0);\n}\n"
+        result = self.tool("check", "--explore", 5, self.write("k.cl", source), "--global", 64, "--local", 8, "buf:int:2@-")
+        self.assertEqual(result.returncode, FINDINGS)
+        seed = re.search(r"with the schedule of --seed ([0-9]+) 'x' differs: number 1 is ([0-9]+), not 0", result.stderr)
+        self.assertTrue(seed, result.stderr)
+        again = self.tool("check", "--seed", seed.group(1), "k.cl", "--global", 64, "--local", 8, "buf:int:2@-")
+        self.assertEqual((again.returncode, again.stdout), (OK, "x = 64, %s\n" % seed.group(2)))
+        source = source.replace("x[1] = get_global_id(0)", "x[1] = 1")
+        self.assertEqual(self.tool("check", "--explore", 5, self.write("k.cl", source), "--global", 64, "--local", 8,
+                                   "buf:int:2").returncode, OK)
+
+    def test_some_groups(self):
+        result = self.tool("check", "--groups", 3, "--summary", self.write("k.cl", PAST_END % ""), "--global", 64, "--local", 4,
+                           "buf:int:64")
+        self.assertEqual(result.returncode, OK)
+        self.assertIn("3 of 16 work-groups were checked\n", result.stderr)
+        self.assertRegex(result.stderr, "launches: 1; work-groups: 3; buffers: 256 bytes at most; shadow memory: [0-9]+ bytes")
+
+    def test_more_when_asked(self):
+        source = "kernel void f(global int *x) { x[0] = x[0] << x[1]; }"
+        for also, expected in (([], OK), (["--also", "nans,shifts"], FINDINGS), (["--also", "nans"], OK), (["--also", "nan"], USAGE)):
+            result = self.tool("check", *also, self.write("k.cl", source), "--global", 1, "buf:int:2=40")
+            self.assertEqual(result.returncode, expected, also)
+
+    def test_runaway(self):
+        source = "kernel void f(global int *x) {\n    while (x[0] == 0)\n        x[1]++;\n}\n"
+        result = self.tool("check", "--budget", 1000, self.write("k.cl", source), "--global", 1, "buf:int:2")
+        self.assertEqual(result.returncode, FINDINGS)
+        self.assertIn("k.cl:2:5: runaway kernel: kernel 'f': a work-group was stopped in this loop after 1000 steps", result.stderr)
 
     def test_comments_allow(self):
         for comment, expected in ((" // quern-check: allow out-of-bounds", OK), (" // quern-check: allow race, out-of-bounds", OK),

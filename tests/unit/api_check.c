@@ -11,6 +11,11 @@ static const char source[] = "kernel void f(global int *x, int n) {\n"
                              "kernel void keep(global ulong *place, global int *x) { place[0] = (ulong)x; }\n"
                              "kernel void use(global const ulong *place) { *(global int *)place[0] = 1; }\n"
                              "kernel void endless(global int *x) { while (x[0] == 0) x[1]++; }\n"
+                             "kernel void shift(global int *x) { x[0] = x[0] << x[1]; }\n"
+                             "kernel void grow(global int *x) { x[0] += x[1]; }\n"
+                             "kernel void divide(global float *x) { x[0] = x[0] / x[1]; }\n"
+                             "kernel void look(global int *x) { if (x[0]) x[1] = 1; }\n"
+                             "kernel void count(global int *x) { atomic_inc(&x[get_group_id(0) & 1]); }\n"
                              "kernel void race(global int *x) { x[0] = get_global_id(0); }\n";
 
 typedef struct told {
@@ -71,14 +76,14 @@ static void a_finding_tells_all(void **state) {
 }
 
 /* Runs a kernel of the program over a buffer or two and gives what is found first. */
-static qn_finding find_first(qn_device *device, qn_program *program, const char *name, qn_buffer *a,
+static qn_finding find_first(qn_device *device, qn_program *program, const char *name, uint64_t items, qn_buffer *a,
                              qn_buffer *b) {
     qn_context *context = qn_device_context(device);
     qn_kernel *kernel = make_kernel(program, context, name);
     qn_finding finding = {0};
     const qn_arg args[] = {qn_arg_buffer(a), qn_arg_buffer(b)};
     assert_ok(context, qn_check_clear(device));
-    assert_ok(context, qn_launch(NULL, kernel, QN_RANGE(2), args, b ? 2 : 1));
+    assert_ok(context, qn_launch(NULL, kernel, &(qn_range){.global = {items}}, args, b ? 2 : 1));
     assert_ok(context, qn_device_wait(device, QN_FOREVER));
     if (qn_check_count(device)) assert_ok(context, qn_check_get(device, 0, &finding));
     qn_kernel_destroy(kernel);
@@ -91,11 +96,11 @@ static void a_destroyed_buffer_is_known(void **state) {
     qn_device *device = get_device(context, "check");
     qn_program *program = make_program(device, source);
     qn_buffer *place = make_buffer(device, 8, NULL), *x = make_buffer(device, 64, NULL);
-    assert_int_equal(find_first(device, program, "keep", place, x).kind, QN_FINDING_NONE);
-    const qn_finding alive = find_first(device, program, "use", place, NULL);
+    assert_int_equal(find_first(device, program, "keep", 1, place, x).kind, QN_FINDING_NONE);
+    const qn_finding alive = find_first(device, program, "use", 2, place, NULL);
     assert_int_equal(alive.kind, QN_FINDING_NONE); /* both write one value */
     qn_buffer_destroy(x);
-    const qn_finding gone = find_first(device, program, "use", place, NULL);
+    const qn_finding gone = find_first(device, program, "use", 2, place, NULL);
     assert_int_equal(gone.kind, QN_FINDING_FREED_BUFFER);
     assert_int_equal(gone.object_size, 64);
     qn_buffer_destroy(place);
@@ -109,13 +114,79 @@ static void a_race_has_two_places(void **state) {
     qn_device *device = get_device(context, "check");
     qn_program *program = make_program(device, source);
     qn_buffer *x = make_buffer(device, 8, NULL);
-    const qn_finding race = find_first(device, program, "race", x, NULL);
+    const qn_finding race = find_first(device, program, "race", 2, x, NULL);
     assert_int_equal(race.kind, QN_FINDING_RACE);
-    assert_int_equal(race.place.line, 8);
+    assert_int_equal(race.place.line, 13);
     assert_non_null(race.other.file);
-    assert_int_equal(race.other.line, 8);
+    assert_int_equal(race.other.line, 13);
     assert_int_equal(race.place.work_item[0] + race.other.work_item[0], 1);
     qn_buffer_destroy(x);
+    qn_program_destroy(program);
+    qn_context_destroy(context);
+}
+
+static qn_finding_kind kind_with(qn_device *device, uint32_t also, const char *name, const void *data) {
+    qn_context *context = qn_device_context(device);
+    assert_ok(context, qn_check_configure(device, &(qn_check_desc){.also = also}));
+    qn_program *program = make_program(device, source);
+    const qn_buffer_desc desc = {.size = 8, .data = data, .uninitialised = !data};
+    qn_buffer *x;
+    assert_ok(context, qn_buffer_create(device, &desc, &x));
+    const qn_finding finding = find_first(device, program, name, 1, x, NULL);
+    qn_buffer_destroy(x);
+    qn_program_destroy(program);
+    return finding.kind;
+}
+
+static void more_is_found_when_asked(void **state) {
+    (void)state;
+    qn_context *context = make_context(NULL);
+    qn_device *device = get_device(context, "check");
+    const int by_32[] = {1, 32}, by_31[] = {1, 31}, over[] = {INT32_MAX, 1}, under[] = {INT32_MAX, -1};
+    const float by_zero[] = {1, 0}, by_one[] = {1, 1};
+    assert_int_equal(kind_with(device, 0, "shift", by_32), QN_FINDING_NONE);
+    assert_int_equal(kind_with(device, QN_CHECK_SHIFTS, "shift", by_32), QN_FINDING_SHIFT);
+    assert_int_equal(kind_with(device, QN_CHECK_SHIFTS, "shift", by_31), QN_FINDING_NONE);
+    assert_int_equal(kind_with(device, 0, "grow", over), QN_FINDING_NONE);
+    assert_int_equal(kind_with(device, QN_CHECK_OVERFLOWS, "grow", over), QN_FINDING_OVERFLOW);
+    assert_int_equal(kind_with(device, QN_CHECK_OVERFLOWS, "grow", under), QN_FINDING_NONE);
+    assert_int_equal(kind_with(device, QN_CHECK_NANS, "divide", by_one), QN_FINDING_NONE);
+    assert_int_equal(kind_with(device, 0, "divide", by_zero), QN_FINDING_NONE);
+    assert_int_equal(kind_with(device, QN_CHECK_NANS, "divide", by_zero), QN_FINDING_NAN);
+    assert_int_equal(kind_with(device, QN_CHECK_BUFFERS, "look", NULL), QN_FINDING_UNINITIALISED);
+    assert_int_equal(kind_with(device, QN_CHECK_BUFFERS, "look", by_31), QN_FINDING_NONE);
+    assert_int_equal(kind_with(device, 0, "look", NULL), QN_FINDING_NONE);
+    assert_fails(context, qn_check_configure(device, &(qn_check_desc){.also = 1u << 20}), QN_ERROR_ARGUMENT, "0x100000");
+    qn_context_destroy(context);
+}
+
+static void some_of_the_groups_are_run(void **state) {
+    (void)state;
+    qn_context *context = make_context(NULL);
+    qn_device *device = get_device(context, "check");
+    qn_program *program = make_program(device, source);
+    qn_kernel *kernel = make_kernel(program, context, "count");
+    qn_buffer *x = make_buffer(device, 8, NULL);
+    qn_check_stats stats;
+    int counts[2];
+    const qn_range range = {.global = {1000}, .local = {10}};
+    assert_ok(context, qn_check_configure(device, &(qn_check_desc){.groups = 7, .seed = 3}));
+    assert_ok(context, qn_launch(NULL, kernel, &range, QN_ARGS(x)));
+    assert_ok(context, qn_buffer_read(x, 0, counts, sizeof counts));
+    assert_int_equal(counts[0] + counts[1], 70);
+    assert_true(counts[0] && counts[1]);
+    assert_ok(context, qn_check_get_stats(device, &stats));
+    assert_int_equal(stats.launches, 1);
+    assert_int_equal(stats.groups, 7);
+    assert_int_equal(stats.groups_left_out, 93);
+    assert_true(stats.memory >= 8 && stats.shadow > 0);
+    assert_ok(context, qn_check_configure(device, NULL));
+    assert_ok(context, qn_launch(NULL, kernel, &range, QN_ARGS(x)));
+    assert_ok(context, qn_buffer_read(x, 0, counts, sizeof counts));
+    assert_int_equal(counts[0] + counts[1], 1070);
+    assert_int_equal(qn_check_count(device), 0);
+    qn_buffer_destroy(x);
+    qn_kernel_destroy(kernel);
     qn_program_destroy(program);
     qn_context_destroy(context);
 }
@@ -127,6 +198,7 @@ static void other_devices_check_nothing(void **state) {
     qn_finding finding;
     assert_int_equal(qn_check_count(device), 0);
     assert_fails(context, qn_check_get(device, 0, &finding), QN_ERROR_UNSUPPORTED, "the device 'check' does");
+    assert_fails(context, qn_check_configure(device, NULL), QN_ERROR_UNSUPPORTED, "checks nothing");
     assert_fails(context, qn_check_clear(device), QN_ERROR_UNSUPPORTED, "'null' checks nothing");
     assert_null(qn_finding_kind_name(QN_FINDING_NONE));
     assert_null(qn_finding_kind_name(QN_FINDING_KIND_COUNT));
@@ -140,6 +212,8 @@ int main(void) {
         cmocka_unit_test(a_finding_tells_all),
         cmocka_unit_test(a_destroyed_buffer_is_known),
         cmocka_unit_test(a_race_has_two_places),
+        cmocka_unit_test(more_is_found_when_asked),
+        cmocka_unit_test(some_of_the_groups_are_run),
         cmocka_unit_test(other_devices_check_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

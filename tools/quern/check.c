@@ -1,7 +1,6 @@
 /* quern check: a kernel as `quern run` has it, on the checker; what it finds as text, JSON or SARIF. */
 #include "check.h"
 
-#include <quern/check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,19 +11,73 @@ bool check_is_wanted(void) {
     return wanted && strcmp(wanted, "1") == 0;
 }
 
-int check_option(check_options *o, int argc, char **argv, int *i) {
-    const char *value, *given = argv[*i];
-    if (strcmp(given, "--json") == 0) o->json = true;
-    if (strcmp(given, "--sarif") == 0) o->sarif = true;
-    if (strcmp(given, "--json") == 0 || strcmp(given, "--sarif") == 0) return -1;
-    if (!option_value("--max", argc, argv, i, &value)) return 0;
-    if (!value) return needs_value(given);
+static int set_number(const char *option, const char *text, uint64_t most, uint64_t *to) {
     char *end;
-    const unsigned long max = strtoul(value, &end, 10);
-    if (end == value || *end || max == 0 || max > 1000000)
-        return tool_fail(TOOL_USAGE, "--max is a number of findings, not '%s'", value);
-    o->max = (unsigned)max;
+    const unsigned long long number = strtoull(text, &end, 0);
+    if (end == text || *end || text[0] == '-' || number == 0 || number > most)
+        return tool_fail(TOOL_USAGE, "%s is a number from 1 on, not '%s'", option, text);
+    *to = number;
     return -1;
+}
+
+/* "shifts,nans" */
+static int set_also(const char *text, uint32_t *also) {
+    static const struct {
+        const char *name;
+        uint32_t bit;
+    } words[] = {{"shifts", QN_CHECK_SHIFTS},
+                 {"overflows", QN_CHECK_OVERFLOWS},
+                 {"nans", QN_CHECK_NANS},
+                 {"buffers", QN_CHECK_BUFFERS}};
+    enum { WORDS = sizeof words / sizeof *words };
+    for (const char *at = text; *at;) {
+        const size_t length = strcspn(at, ",");
+        size_t i = 0;
+        while (i < WORDS && (strlen(words[i].name) != length || strncmp(words[i].name, at, length) != 0)) i++;
+        if (i == WORDS)
+            return tool_fail(TOOL_USAGE, "--also is a list of shifts, overflows, nans, buffers, not '%s'", text);
+        *also |= words[i].bit;
+        at += length + (at[length] == ',');
+    }
+    return -1;
+}
+
+int check_option(check_options *o, int argc, char **argv, int *i) {
+    enum { MOST = 1000000 };
+    const char *value, *given = argv[*i];
+    uint64_t number = 0;
+    bool *flag = strcmp(given, "--json") == 0      ? &o->json
+                 : strcmp(given, "--sarif") == 0   ? &o->sarif
+                 : strcmp(given, "--summary") == 0 ? &o->summary
+                                                   : NULL;
+    if (flag) {
+        *flag = true;
+        return -1;
+    }
+    static const char *const names[] = {"--max", "--explore", "--also", "--budget", "--groups", "--seed"};
+    enum { MAX, EXPLORE, ALSO, BUDGET, GROUPS, SEED, NAMES };
+    int option = 0;
+    while (option < NAMES && !option_value(names[option], argc, argv, i, &value)) option++;
+    if (option == NAMES) return 0;
+    if (!value) return needs_value(given);
+    if (option == ALSO) return set_also(value, &o->desc.also);
+    const int result = set_number(names[option], value, option <= EXPLORE ? MOST : UINT64_MAX, &number);
+    if (result > 0) return result;
+    switch (option) {
+    case MAX: o->max = (unsigned)number; break;
+    case EXPLORE: o->explore = (unsigned)number; break;
+    case BUDGET: o->desc.budget = number; break;
+    case GROUPS: o->desc.groups = number; break;
+    default: o->desc.seed = number;
+    }
+    return -1;
+}
+
+int check_configure(qn_context *context, const check_options *o) {
+    qn_device *device;
+    qn_status status = qn_device_get(context, "check", &device);
+    if (!status) status = qn_check_configure(device, &o->desc);
+    return status ? tool_fail_status(context, status) : TOOL_OK;
 }
 
 /* ---- machine-readable ---- */
@@ -123,6 +176,19 @@ static void end(const check_options *o, uint32_t count) {
         fprintf(stderr, "%u finding%s\n", (unsigned)count, count == 1 ? "" : "s");
 }
 
+/* What was left out is told in any case. */
+static void put_summary(const check_options *o, const qn_device *device) {
+    qn_check_stats stats;
+    if (qn_check_get_stats(device, &stats)) return;
+    if (stats.groups_left_out)
+        fprintf(stderr, "%llu of %llu work-groups were checked\n", (unsigned long long)stats.groups,
+                (unsigned long long)(stats.groups + stats.groups_left_out));
+    if (o->summary)
+        fprintf(stderr, "launches: %llu; work-groups: %llu; buffers: %llu bytes at most; shadow memory: %llu bytes at most\n",
+                (unsigned long long)stats.launches, (unsigned long long)stats.groups, (unsigned long long)stats.memory,
+                (unsigned long long)stats.shadow);
+}
+
 int check_finish(qn_context *context, const check_options *o, int result) {
     qn_device *device;
     if (qn_device_get(context, "check", &device)) return result;
@@ -139,6 +205,7 @@ int check_finish(qn_context *context, const check_options *o, int result) {
             put_text(&finding);
     }
     end(o, count);
+    put_summary(o, device);
     return !result && count ? TOOL_FINDINGS : result;
 }
 
@@ -147,7 +214,8 @@ static int run(int argc, char **argv) { return run_main(argc, argv, true); }
 const tool_command tool_check = {
     "check", "run a kernel and look for faults in it",
     "usage: quern check FILE.cl... [OPTION...] ARG...     as `quern run`\n"
-    "                   [--max N] [--json | --sarif]\n\n"
+    "                   [--also KIND,...] [--groups N] [--budget N] [--seed N] [--explore N]\n"
+    "                   [--max N] [--summary] [--json | --sarif]\n\n"
     "Interprets the kernel and tells each access outside of its buffer or array, each data race, barrier "
     "that not all\n"
     "work-items reach, use of memory that nobody has written, undefined arithmetic and loop without an end, "
@@ -156,6 +224,14 @@ const tool_command tool_check = {
     "before,\n"
     "  // quern-check: allow KIND[, KIND]\n"
     "keeps findings of these kinds from being told of that line.\n\n"
+    "  --also KIND,...   look for shifts by the width or more, overflows of signed integers, nans (and infinities) that are\n"
+    "                    made of numbers, and use of buffers that nobody has written, too\n"
+    "  --groups N        run N of the work-groups only, spread evenly\n"
+    "  --budget N        steps of a work-group before it counts as runaway (2^28)\n"
+    "  --explore N       run it with N other orders of work-groups and work-items, too: results that differ (by more than\n"
+    "                    --tolerance) are told with the --seed that repeats the run\n"
+    "  --seed N          run it in the order that follows from N\n"
+    "  --summary         print how much was run, and the memory that checking took\n"
     "  --max N           print the first N findings\n"
     "  --json, --sarif   print them to the standard output, for other programs\n\n"
     "exit status: 0 nothing was found; 1 the kernel does not compile; 2 usage; 3 the run failed; 4 faults "

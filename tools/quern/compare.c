@@ -70,7 +70,25 @@ int comparison_print(const comparison *c, double tolerance) {
     return result;
 }
 
+bool comparison_differs(const comparison *c, double tolerance, const char *what) {
+    const size_t row = c->num_rows - 1;
+    for (size_t i = 0; i < c->num_outputs; i++) {
+        const tool_arg *arg = c->outputs[i].arg;
+        const difference d = compare(arg, c->rows[0].data[i], c->rows[row].data[i], tolerance);
+        if (!d.is_beyond) continue;
+        tool_fail(TOOL_DIFFERENT, "%s '%s' differs: number %llu is %.9g, not %.9g", what, c->outputs[i].name,
+                  (unsigned long long)d.place, component(arg, c->rows[row].data[i], d.place),
+                  component(arg, c->rows[0].data[i], d.place));
+        return true;
+    }
+    return false;
+}
+
+void comparison_drop_last(comparison *c) {
+    c->num_rows--;
+    for (size_t i = 0; i < c->num_outputs; i++) free(c->rows[c->num_rows].data[i]);
+}
+
 void comparison_free(comparison *c) {
-    for (size_t row = 0; row < c->num_rows; row++)
-        for (size_t i = 0; i < c->num_outputs; i++) free(c->rows[row].data[i]);
+    while (c->num_rows) comparison_drop_last(c);
 }

@@ -13,6 +13,7 @@ typedef struct difference {
 } difference;
 
 typedef struct comparison {
+    bool untimed; /* results alone */
     size_t num_outputs, num_rows;
     struct {
         uint32_t index; /* of the argument */
@@ -29,6 +30,9 @@ typedef struct comparison {
 /* Prints the table. TOOL_DIFFERENT after a message where numbers differ from the first device's by more than the
    tolerance, both as they are and relative to the number. */
 int comparison_print(const comparison *c, double tolerance);
+/* Whether the last row's results differ from the first's by more than the tolerance: then a message that begins with `what`. */
+bool comparison_differs(const comparison *c, double tolerance, const char *what);
+void comparison_drop_last(comparison *c);
 void comparison_free(comparison *c);
 
 #endif

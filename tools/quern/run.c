@@ -435,7 +435,7 @@ static qn_status gather(qn_kernel *kernel, const run_options *o, const qn_arg *a
         c->rows[row].data[i] = tool_alloc(arg->size);
         status = qn_buffer_read(arg->buffer, 0, c->rows[row].data[i], arg->size);
     }
-    if (!status)
+    if (!status && !c->untimed)
         status =
             time_kernel(kernel, o, args, device, o->time ? o->time : USUAL_RUNS, &c->rows[row].median_ns);
     return status;
@@ -516,9 +516,32 @@ static int compare_devices(qn_context *context, const qn_program_desc *desc, run
     return result;
 }
 
+/* The same launch with other orders of work-groups and work-items: results that differ depend on it. */
+static int explore(qn_context *context, const qn_program_desc *desc, run_options *o) {
+    comparison *c = tool_alloc(sizeof *c);
+    const uint64_t first = o->checks.desc.seed;
+    c->untimed = true;
+    int result = TOOL_OK;
+    for (unsigned i = 0; i <= o->checks.explore && !result; i++) {
+        char what[80];
+        o->checks.desc.seed = i ? first + i : 0;
+        result = check_configure(context, &o->checks);
+        if (!result) result = run_on(context, o->device, desc, o, c);
+        snprintf(what, sizeof what, "with the schedule of --seed %llu", (unsigned long long)o->checks.desc.seed);
+        if (result || i == 0) continue;
+        if (comparison_differs(c, o->tolerance, what)) result = TOOL_DIFFERENT;
+        comparison_drop_last(c);
+    }
+    if (!result) result = write_compared(o, c);
+    comparison_free(c);
+    free(c);
+    return result;
+}
+
 static int build_and_run(qn_context *context, run_options *o) {
     qn_program_desc desc = {0};
     if (!program_options_fill(&o->program, &desc)) return TOOL_RUN_FAILED;
+    if (o->check && o->checks.explore) return explore(context, &desc, o);
     return o->compare ? compare_devices(context, &desc, o) : run_on(context, o->device, &desc, o, NULL);
 }
 
@@ -538,7 +561,8 @@ static void ignore_log(void *user, qn_log_level level, const char *message) {
 
 static int run_here(qn_context *context, run_options *o) {
     if (o->check) o->device = "check";
-    const int result = is_chain(o) ? chain_run(context, o) : build_and_run(context, o);
+    int result = o->check ? check_configure(context, &o->checks) : TOOL_OK;
+    if (!result) result = is_chain(o) ? chain_run(context, o) : build_and_run(context, o);
     return o->check ? check_finish(context, &o->checks, result) : result;
 }
 

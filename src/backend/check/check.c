@@ -233,16 +233,31 @@ static unsigned char *at(qn__memory *memory, uint64_t offset) {
     return memory ? (unsigned char *)memory + offset : NULL;
 }
 
+static void wrote(qn__gpu *gpu, unsigned char *to, uint64_t size) {
+    pthread_mutex_lock(&gpu->lock);
+    qn__check_wrote(gpu->checker, to, size);
+    pthread_mutex_unlock(&gpu->lock);
+}
+
 static void execute(qn__queue *queue, const qn__command *command) {
     unsigned char *to = at(command->to, command->to_offset);
     const unsigned char *from = at(command->from, command->from_offset);
     switch (command->kind) {
-    case QN__COMMAND_WRITE: memcpy(to, command->host, (size_t)command->size); break;
+    case QN__COMMAND_WRITE:
+        memcpy(to, command->host, (size_t)command->size);
+        wrote(queue->gpu, to, command->size);
+        break;
     case QN__COMMAND_READ: memcpy(command->host, from, (size_t)command->size); break;
-    case QN__COMMAND_COPY: memmove(to, from, (size_t)command->size); break;
+    case QN__COMMAND_COPY:
+        memmove(to, from, (size_t)command->size);
+        pthread_mutex_lock(&queue->gpu->lock);
+        qn__check_copied(queue->gpu->checker, to, from, command->size);
+        pthread_mutex_unlock(&queue->gpu->lock);
+        break;
     case QN__COMMAND_FILL:
         for (uint64_t i = 0; i < command->size; i += command->pattern_size)
             memcpy(to + i, command->pattern, command->pattern_size);
+        wrote(queue->gpu, to, command->size);
         break;
     case QN__COMMAND_RECORD:
         atomic_store(&command->mark->time_ns, qn__now_ns());
@@ -372,6 +387,18 @@ static void check_finding_clear(qn__gpu *gpu) {
     pthread_mutex_unlock(&gpu->lock);
 }
 
+static void check_configure(qn__gpu *gpu, const qn_check_desc *desc) {
+    pthread_mutex_lock(&gpu->lock);
+    qn__check_configure(gpu->checker, desc);
+    pthread_mutex_unlock(&gpu->lock);
+}
+
+static void check_stats(qn__gpu *gpu, qn_check_stats *stats) {
+    pthread_mutex_lock(&gpu->lock);
+    *stats = qn__check_stats(gpu->checker);
+    pthread_mutex_unlock(&gpu->lock);
+}
+
 const qn_backend qn__backend_check = {
     .kind = QN_DEVICE_CHECK,
     .name = "check",
@@ -407,4 +434,6 @@ const qn_backend qn__backend_check = {
     .finding_count = check_finding_count,
     .finding_get = check_finding_get,
     .finding_clear = check_finding_clear,
+    .check_configure = check_configure,
+    .check_stats = check_stats,
 };
