@@ -44,8 +44,9 @@ static unsigned read_expected(const cl_case *test, expected list[MOST]) {
 /* Kernels of tests are short: those that do not end are to be known for it soon. */
 void cl_findings_begin(qn_device *device) {
     qn_device_info info;
-    const qn_check_desc desc = {.budget = 1 << 20};
-    if (qn_device_get_info(device, &info) == QN_OK && info.kind == QN_DEVICE_CHECK) qn_check_configure(device, &desc);
+    const qn_check_desc desc = {.budget = 1 << 18};
+    if (qn_device_get_info(device, &info) == QN_OK && info.kind == QN_DEVICE_CHECK)
+        qn_check_configure(device, &desc);
 }
 
 bool cl_findings_expected(const cl_case *test) { return strstr(test->source, mark) != NULL; }

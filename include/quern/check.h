@@ -90,10 +90,12 @@ enum {
 
 /* Defaults: what is wrong for certain; 2^28 steps; all groups, in order. */
 typedef struct qn_check_desc {
-    uint32_t also;   /* QN_CHECK_* bits */
-    uint64_t budget; /* steps of a work-group, each of which counts once for all its work-items, before it counts as runaway */
-    uint64_t groups; /* work-groups of a launch that are run, spread evenly; the others are left out. 0: all */
-    uint64_t seed;   /* work-groups run one after another in an order that follows from it; 0: by their ids */
+    uint32_t also; /* QN_CHECK_* bits */
+    uint64_t
+        budget; /* steps of a work-group, each of which counts once for all its work-items, before it counts as runaway */
+    uint64_t
+        groups;    /* work-groups of a launch that are run, spread evenly; the others are left out. 0: all */
+    uint64_t seed; /* work-groups run one after another in an order that follows from it; 0: by their ids */
 } qn_check_desc;
 
 /* For programs that are made, and launches that are submitted, from now on. QN_ERROR_ARGUMENT: unknown bits; QN_ERROR_UNSUPPORTED. */
@@ -102,8 +104,10 @@ QN_API qn_status qn_check_configure(qn_device *device, const qn_check_desc *desc
 /* What has been checked since the device was opened, or the last qn_check_clear. */
 typedef struct qn_check_stats {
     uint64_t launches;
-    uint64_t groups, groups_left_out; /* work-groups that ran, and those that qn_check_desc.groups kept from it */
-    uint64_t memory, shadow;          /* the most bytes of buffers at a time, and of shadow memory for them and a work-group */
+    uint64_t groups,
+        groups_left_out; /* work-groups that ran, and those that qn_check_desc.groups kept from it */
+    uint64_t memory,
+        shadow; /* the most bytes of buffers at a time, and of shadow memory for them and a work-group */
 } qn_check_stats;
 
 QN_API qn_status qn_check_get_stats(const qn_device *device, qn_check_stats *stats);

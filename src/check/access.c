@@ -211,7 +211,7 @@ static void check_one(const access *a, uint64_t i, const qn__check_object *objec
 /* ---- all at once ---- */
 
 /* Without branches, as bounds.c does it: of `at` and what is left behind it, neither has the highest bit. */
-static bool all_inside(const access *a, const qn__check_object *object) {
+static bool all_inside(const access *a, const qn__check_object *object, uint64_t *bits) {
     const qn__vm_frame *frame = a->frame;
     if (!object->is_known || a->size > object->size) return false;
     const uint64_t begin = object->begin - a->offset, step = object->step, most = object->size - a->size;
@@ -223,14 +223,8 @@ static bool all_inside(const access *a, const qn__check_object *object) {
         outside |= (at | (most - at)) & mask;
         uneven |= (pointer[i] + a->offset) & mask;
     }
+    *bits = uneven;
     return !(outside >> 63) && !(uneven & low);
-}
-
-static bool all_even(const access *a) {
-    uint64_t bits = a->size;
-    for (uint64_t i = 0, n = a->frame->items; i < n; i++)
-        bits |= (a->pointer[i] + a->offset) & (0 - (uint64_t)a->frame->active[i]);
-    return bits % 4 == 0;
 }
 
 static void check(const access *a) {
@@ -238,13 +232,14 @@ static void check(const access *a) {
     const qn__check_object *object = &r->objects[a->instr->objects[a->operand]];
     qn__check_region *region = object->region;
     if (!a->size) return;
-    if (!all_inside(a, object) || (writes(a) && object->is_read_only)) {
+    uint64_t bits = 0; /* of all addresses */
+    if (!all_inside(a, object, &bits) || (writes(a) && object->is_read_only)) {
         for (uint64_t i = 0; i < a->frame->items; i++)
             if (a->frame->active[i]) check_one(a, i, object);
         return;
     }
     if (!region || !(region->is_written || region->is_local)) return;
-    const bool is_fine = region->shift == 0 || all_even(a);
+    const bool is_fine = region->shift == 0 || (bits | a->size) % 4 == 0;
     if (qn__check_cells(r->checker, region, is_fine ? 0 : 1, is_fine ? 4 : 1))
         qn__check_race_all(a->frame, a->instr, region, a->pointer, a->offset, a->size, a->kind);
 }

@@ -79,7 +79,8 @@ static bool overflows(ir_op op, int64_t a, int64_t b, unsigned size) {
     if (a == 0 || b == 0) return false;
     if (a == -1) return b == least;
     if (b == -1) return a == least;
-    return (a > 0) == (b > 0) ? (a > 0 ? a > most / b : a < most / b) : (a > 0 ? b < least / a : a < least / b);
+    return (a > 0) == (b > 0) ? (a > 0 ? a > most / b : a < most / b)
+                              : (a > 0 ? b < least / a : a < least / b);
 }
 
 static void sum(qn__vm_frame *frame, const qn__vm_instr *instr) {
@@ -112,9 +113,11 @@ static void floating(qn__vm_frame *frame, const qn__vm_instr *instr) {
             }
             char text[160];
             snprintf(text, sizeof text, "makes %s of %.9g, %.9g and %.9g",
-                     isnan(number_of(result, kind, at)) ? "a NaN" : "an infinity", inputs[0], inputs[1], inputs[2]);
+                     isnan(number_of(result, kind, at)) ? "a NaN" : "an infinity", inputs[0], inputs[1],
+                     inputs[2]);
             if (instr->ir->num_operands < 3)
-                snprintf(text, sizeof text, instr->ir->num_operands == 2 ? "makes %s of %.9g and %.9g" : "makes %s of %.9g",
+                snprintf(text, sizeof text,
+                         instr->ir->num_operands == 2 ? "makes %s of %.9g and %.9g" : "makes %s of %.9g",
                          isnan(number_of(result, kind, at)) ? "a NaN" : "an infinity", inputs[0], inputs[1]);
             if (finite) tell(frame, instr, QN_FINDING_NAN, i, text);
         }

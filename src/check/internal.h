@@ -115,7 +115,7 @@ typedef struct qn__check_run_state {
     unsigned char *local_shadow, *private_shadow, *value_shadow;
     uint8_t *dirty; /* by slot */
     uint64_t local_size, private_bytes;
-    uint8_t *saved; /* who was active, while some are not because their access is refused */
+    uint8_t *saved;   /* who was active, while some are not because their access is refused */
     uint8_t *ordered; /* the same, while atomics are done one by one */
     bool is_masked;
     bool is_spent;          /* the work-group was stopped, and that has been told */

@@ -70,8 +70,12 @@ void *qn__check_memory_create(qn__checker *checker, uint64_t size) {
     checker->memory += size;
     if (checker->memory > checker->stats.memory) checker->stats.memory = checker->memory;
     unsigned char *aligned = base + (ALIGN - (uintptr_t)base % ALIGN) % ALIGN;
-    *region = (qn__check_region){
-        .next = checker->regions, .base = base, .begin = (uintptr_t)aligned, .size = size, .bits = bits, .shift = 2};
+    *region = (qn__check_region){.next = checker->regions,
+                                 .base = base,
+                                 .begin = (uintptr_t)aligned,
+                                 .size = size,
+                                 .bits = bits,
+                                 .shift = 2};
     checker->regions = region;
     return aligned;
 }
@@ -157,8 +161,8 @@ void qn__check_copied(qn__checker *checker, const void *to, const void *from, ui
     if (!source || !source->bits || !region || !region->bits)
         qn__check_wrote(checker, to, size);
     else
-        memmove(region->bits + ((uintptr_t)to - region->begin), source->bits + ((uintptr_t)from - source->begin),
-                (size_t)size);
+        memmove(region->bits + ((uintptr_t)to - region->begin),
+                source->bits + ((uintptr_t)from - source->begin), (size_t)size);
 }
 
 /* ---- settings ---- */

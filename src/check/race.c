@@ -82,7 +82,8 @@ static bool writes_same(const conflict *c, const ir_instr *other) {
     for (unsigned l = 0; l < instr->lanes; l++) {
         const unsigned char *mine = value + (l * stride + c->item) * instr->size;
         const unsigned char *is = (const unsigned char *)(uintptr_t)(c->address + l * instr->size);
-        if (other == instr->ir && old < c->t->frame->items && qn__stamp_time(c->before) >= c->t->window.barrier)
+        if (other == instr->ir && old < c->t->frame->items &&
+            qn__stamp_time(c->before) >= c->t->window.barrier)
             is = value + (l * stride + old) * instr->size;
         if (memcmp(mine, is, instr->size) != 0) return false;
     }
@@ -103,7 +104,8 @@ static void report(const conflict *c) {
     const uint32_t place = qn__stamp_place(c->before);
     const ir_instr *other = place < r->program->places.len ? r->program->places.data[place] : NULL;
     if (other && writes_same(c, other)) return;
-    const qn__vm_object *object = object_of(c, c->t->instr->ir->op == IR_COPY && c->t->access == QN__CHECK_READ);
+    const qn__vm_object *object =
+        object_of(c, c->t->instr->ir->op == IR_COPY && c->t->access == QN__CHECK_READ);
     const bool is_named = object->name && object->name[0] && object->name[0] != '.';
     const uint64_t begin = object->kind == QN__VM_UNKNOWN
                                ? c->t->region->begin
@@ -121,15 +123,16 @@ static void report(const conflict *c) {
     const bool same_group = qn__stamp_time(c->before) >= c->t->window.group;
     const bool writes = c->t->access != QN__CHECK_READ && c->t->access != QN__CHECK_ATOMIC_READ;
     char text[96];
-    QN__CHECK_REPORT(
-        r->checker, &found, "%s and %s of byte %lld of %s%.100s%s by %s of %s: %s",
-        noun(c->t->instr->ir, writes),
-        other           ? noun(other, c->with_write)
-        : c->with_write ? "write"
-                        : "read",
-        (long long)found.offset, is_named ? "'" : "", is_named ? object->name : "memory", is_named ? "'" : "",
-        qn__check_item_text(c->t->frame, c->item, text), same_group ? "a work-group" : "different work-groups",
-        same_group ? "no barrier for this memory lies between" : "only atomics order work-groups");
+    QN__CHECK_REPORT(r->checker, &found, "%s and %s of byte %lld of %s%.100s%s by %s of %s: %s",
+                     noun(c->t->instr->ir, writes),
+                     other           ? noun(other, c->with_write)
+                     : c->with_write ? "write"
+                                     : "read",
+                     (long long)found.offset, is_named ? "'" : "", is_named ? object->name : "memory",
+                     is_named ? "'" : "", qn__check_item_text(c->t->frame, c->item, text),
+                     same_group ? "a work-group" : "different work-groups",
+                     same_group ? "no barrier for this memory lies between"
+                                : "only atomics order work-groups");
 }
 
 static void resolve(const conflict *c) {
@@ -190,9 +193,8 @@ static inline void touch_write(const toucher *t, qn__check_cell *cell, uint64_t 
     cell->write = now & QN__STAMP_ATOMIC ? now | others(t, cell->write, now) : now;
 }
 
-static inline void touch(const toucher *t, qn__check_cell *cells, uint64_t count, uint64_t item,
+static inline void touch(const toucher *t, qn__check_cell *cells, uint64_t count, bool reads, uint64_t item,
                          uint64_t address, uint64_t size) {
-    const bool reads = t->access == QN__CHECK_READ || t->access == QN__CHECK_ATOMIC_READ;
     for (uint64_t n = 0; n < count; n++) {
         if (reads)
             touch_read(t, &cells[n], item, address, size);
@@ -201,21 +203,39 @@ static inline void touch(const toucher *t, qn__check_cell *cells, uint64_t count
     }
 }
 
+static bool is_read(const toucher *t) {
+    return t->access == QN__CHECK_READ || t->access == QN__CHECK_ATOMIC_READ;
+}
+
+/* For constant `count` and `reads`, loops of their own. */
+static inline void touch_all(const toucher *t, const uint64_t *pointer, uint64_t offset, uint64_t size,
+                             uint64_t count, bool reads) {
+    const qn__vm_frame *frame = t->frame;
+    const uint64_t begin = t->region->begin - offset;
+    const unsigned shift = t->region->shift;
+    qn__check_cell *cells = t->region->cells;
+    const uint8_t *active = frame->active;
+    for (uint64_t i = 0, n = frame->items; i < n; i++)
+        if (active[i])
+            touch(t, cells + ((pointer[i] - begin) >> shift), count, reads, i, pointer[i] + offset, size);
+}
+
 void qn__check_race(qn__vm_frame *frame, const qn__vm_instr *instr, qn__check_region *region, uint64_t i,
                     uint64_t address, uint64_t size, qn__check_access access) {
     const toucher t = begin(frame, instr, region, access);
     const uint64_t offset = address - region->begin;
     qn__check_cell *cells = qn__check_cells(qn__check_state(frame)->checker, region, offset, size);
-    if (cells) touch(&t, cells, size >> region->shift, i, address, size);
+    if (cells) touch(&t, cells, size >> region->shift, is_read(&t), i, address, size);
 }
 
 void qn__check_race_all(qn__vm_frame *frame, const qn__vm_instr *instr, qn__check_region *region,
                         const uint64_t *pointer, uint64_t offset, uint64_t size, qn__check_access access) {
     const toucher t = begin(frame, instr, region, access);
-    const uint64_t begin = region->begin - offset, count = size >> region->shift;
-    for (uint64_t i = 0, n = frame->items; i < n; i++) {
-        if (!frame->active[i]) continue;
-        qn__check_cell *cells = region->cells + ((pointer[i] - begin) >> region->shift);
-        touch(&t, cells, count, i, pointer[i] + offset, size);
-    }
+    const uint64_t count = size >> region->shift;
+    if (count == 1 && is_read(&t))
+        touch_all(&t, pointer, offset, size, 1, true);
+    else if (count == 1)
+        touch_all(&t, pointer, offset, size, 1, false);
+    else
+        touch_all(&t, pointer, offset, size, count, is_read(&t));
 }

@@ -120,15 +120,20 @@ static unsigned char *allocate_aligned(qn__arena *arena, uint64_t size) {
     return memory + (ALIGN - (uintptr_t)memory % ALIGN) % ALIGN;
 }
 
-static const char *run_group(qn__check_run_state *r, uint64_t number, unsigned char *local,
-                             unsigned char *scratch) {
+/* Groups [number, end) of a row. One that is stopped does not keep the others from running. */
+static const char *run_row(qn__check_run_state *r, uint64_t number, uint64_t end, unsigned char *local,
+                           unsigned char *scratch) {
     const qn_cpu_launch *launch = r->launch;
-    const uint64_t x = number % launch->num_groups[0], row = number / launch->num_groups[0];
+    const uint64_t width = launch->num_groups[0], row = number / width,
+                   past = number % width + (end - number);
     const uint64_t budget = r->checker->settings.budget ? r->checker->settings.budget : usual_budget;
-    r->is_spent = false;
-    const char *error =
-        qn__vm_run_watched(r->program->vm, launch, x, x + 1, row % launch->num_groups[1],
-                           row / launch->num_groups[1], local, scratch, budget, r, begin_group);
+    const char *error = qn__vm_spent;
+    for (uint64_t x = number % width; error == qn__vm_spent && x < past;
+         x = qn__vec_last(&r->groups).id[0] + 1) {
+        r->is_spent = false;
+        error = qn__vm_run_watched(r->program->vm, launch, x, past, row % launch->num_groups[1],
+                                   row / launch->num_groups[1], local, scratch, budget, r, begin_group);
+    }
     return error == qn__vm_spent ? NULL : error;
 }
 
@@ -163,12 +168,17 @@ static const char *run_groups(qn__check_run_state *r, unsigned char *local, unsi
     r->checker->stats.launches++;
     r->checker->stats.groups += count;
     r->checker->stats.groups_left_out += total - count;
-    for (uint64_t i = 0; i < count; i++, chosen = (chosen + step) % count) {
-        const uint64_t number = chosen * (total / count) + chosen * (total % count) / count;
-        const char *error = run_group(r, number, local, scratch);
-        if (error) return error;
+    const char *error = NULL;
+    if (count == total && !settings->seed) {
+        for (uint64_t i = 0; i < total && !error; i += launch->num_groups[0])
+            error = run_row(r, i, i + launch->num_groups[0], local, scratch);
+        return error;
     }
-    return NULL;
+    for (uint64_t i = 0; i < count && !error; i++, chosen = (chosen + step) % count) {
+        const uint64_t number = chosen * (total / count) + chosen * (total % count) / count;
+        error = run_row(r, number, number + 1, local, scratch);
+    }
+    return error;
 }
 
 static const char *run(qn__check_run_state *r, const uint64_t *extents, uint64_t local_memory) {

@@ -52,7 +52,8 @@ qn_status qn_check_configure(qn_device *device, const qn_check_desc *desc) {
     qn_check_desc wanted;
     QN__READ(context, qn_check_desc, &wanted, desc);
     if (wanted.also & ~known)
-        return qn__fail(context, QN_ERROR_ARGUMENT, "qn_check_configure: also has bits that are no QN_CHECK_*: 0x%x",
+        return qn__fail(context, QN_ERROR_ARGUMENT,
+                        "qn_check_configure: also has bits that are no QN_CHECK_*: 0x%x",
                         (unsigned)(wanted.also & ~known));
     device->backend->check_configure(device->gpu, &wanted);
     return QN_OK;

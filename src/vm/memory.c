@@ -44,7 +44,9 @@ static void ptr_add(qn__vm_frame *frame, const qn__vm_instr *instr) {
         TYPE *result = qn__vm_slot(frame, instr->result);                                                    \
         int64_t offset = instr->ir->attr.offset;                                                             \
         if (!qn__vm_may_access(frame, instr, 0, offset, instr->lanes * sizeof(TYPE))) return;                \
-        for (uint64_t i = 0, n = frame->items; i < n; i++) {                                                 \
+        for (uint64_t i = 0, n = instr->lanes == 1 ? frame->items : 0; i < n; i++)                           \
+            if (frame->active[i]) memcpy(&result[i], address(pointer[i], offset), sizeof(TYPE));             \
+        for (uint64_t i = 0, n = instr->lanes == 1 ? 0 : frame->items; i < n; i++) {                         \
             if (!frame->active[i]) continue;                                                                 \
             const unsigned char *from = address(pointer[i], offset);                                         \
             for (unsigned l = 0; l < instr->lanes; l++)                                                      \
@@ -56,7 +58,9 @@ static void ptr_add(qn__vm_frame *frame, const qn__vm_instr *instr) {
         const TYPE *value = qn__vm_slot(frame, instr->b);                                                    \
         int64_t offset = instr->ir->attr.offset;                                                             \
         if (!qn__vm_may_access(frame, instr, 0, offset, instr->lanes * sizeof(TYPE))) return;                \
-        for (uint64_t i = 0, n = frame->items; i < n; i++) {                                                 \
+        for (uint64_t i = 0, n = instr->lanes == 1 ? frame->items : 0; i < n; i++)                           \
+            if (frame->active[i]) memcpy(address(pointer[i], offset), &value[i], sizeof(TYPE));              \
+        for (uint64_t i = 0, n = instr->lanes == 1 ? 0 : frame->items; i < n; i++) {                         \
             if (!frame->active[i]) continue;                                                                 \
             unsigned char *to = address(pointer[i], offset);                                                 \
             for (unsigned l = 0; l < instr->lanes; l++)                                                      \

@@ -114,7 +114,22 @@ static bool advance(cursor *at) {
     return false;
 }
 
-static void fill_chunk(qn__vm_frame *frame, cursor *at) {
+/* A whole group, which fits. */
+static uint64_t fill_group(qn__vm_frame *frame, const cursor *at) {
+    uint64_t n = 0;
+    for (uint64_t z = 0; z < at->size[2]; z++)
+        for (uint64_t y = 0; y < at->size[1]; y++)
+            for (uint64_t x = 0; x < at->size[0]; x++, n++) {
+                frame->group_x[n] = at->group;
+                frame->local_id[0][n] = x;
+                frame->local_id[1][n] = y;
+                frame->local_id[2][n] = z;
+                frame->linear[n] = n;
+            }
+    return n;
+}
+
+static uint64_t fill_from(qn__vm_frame *frame, cursor *at) {
     uint64_t capacity = frame->stride, n = 0;
     const qn__vm_program *program = frame->program;
     bool mixes_groups = !program->uses_sync && !program->uses_local && !program->uses_atomics, more = true;
@@ -128,6 +143,17 @@ static void fill_chunk(qn__vm_frame *frame, cursor *at) {
             more = mixes_groups;
             if (at->group < at->end) begin_group(frame, at);
         }
+    }
+    return n;
+}
+
+static void fill_chunk(qn__vm_frame *frame, cursor *at) {
+    uint64_t n;
+    if (frame->program->uses_sync) {
+        n = fill_group(frame, at);
+        if (++at->group < at->end) begin_group(frame, at);
+    } else {
+        n = fill_from(frame, at);
     }
     frame->items = frame->count = n;
     memset(frame->active, 1, n);

@@ -76,8 +76,8 @@ static void a_finding_tells_all(void **state) {
 }
 
 /* Runs a kernel of the program over a buffer or two and gives what is found first. */
-static qn_finding find_first(qn_device *device, qn_program *program, const char *name, uint64_t items, qn_buffer *a,
-                             qn_buffer *b) {
+static qn_finding find_first(qn_device *device, qn_program *program, const char *name, uint64_t items,
+                             qn_buffer *a, qn_buffer *b) {
     qn_context *context = qn_device_context(device);
     qn_kernel *kernel = make_kernel(program, context, name);
     qn_finding finding = {0};
@@ -156,7 +156,8 @@ static void more_is_found_when_asked(void **state) {
     assert_int_equal(kind_with(device, QN_CHECK_BUFFERS, "look", NULL), QN_FINDING_UNINITIALISED);
     assert_int_equal(kind_with(device, QN_CHECK_BUFFERS, "look", by_31), QN_FINDING_NONE);
     assert_int_equal(kind_with(device, 0, "look", NULL), QN_FINDING_NONE);
-    assert_fails(context, qn_check_configure(device, &(qn_check_desc){.also = 1u << 20}), QN_ERROR_ARGUMENT, "0x100000");
+    assert_fails(context, qn_check_configure(device, &(qn_check_desc){.also = 1u << 20}), QN_ERROR_ARGUMENT,
+                 "0x100000");
     qn_context_destroy(context);
 }
 
@@ -209,12 +210,9 @@ static void other_devices_check_nothing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_finding_tells_all),
-        cmocka_unit_test(a_destroyed_buffer_is_known),
-        cmocka_unit_test(a_race_has_two_places),
-        cmocka_unit_test(more_is_found_when_asked),
-        cmocka_unit_test(some_of_the_groups_are_run),
-        cmocka_unit_test(other_devices_check_nothing),
+        cmocka_unit_test(a_finding_tells_all),        cmocka_unit_test(a_destroyed_buffer_is_known),
+        cmocka_unit_test(a_race_has_two_places),      cmocka_unit_test(more_is_found_when_asked),
+        cmocka_unit_test(some_of_the_groups_are_run), cmocka_unit_test(other_devices_check_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,7 +35,8 @@ static int set_also(const char *text, uint32_t *also) {
         size_t i = 0;
         while (i < WORDS && (strlen(words[i].name) != length || strncmp(words[i].name, at, length) != 0)) i++;
         if (i == WORDS)
-            return tool_fail(TOOL_USAGE, "--also is a list of shifts, overflows, nans, buffers, not '%s'", text);
+            return tool_fail(TOOL_USAGE, "--also is a list of shifts, overflows, nans, buffers, not '%s'",
+                             text);
         *also |= words[i].bit;
         at += length + (at[length] == ',');
     }
@@ -184,9 +185,11 @@ static void put_summary(const check_options *o, const qn_device *device) {
         fprintf(stderr, "%llu of %llu work-groups were checked\n", (unsigned long long)stats.groups,
                 (unsigned long long)(stats.groups + stats.groups_left_out));
     if (o->summary)
-        fprintf(stderr, "launches: %llu; work-groups: %llu; buffers: %llu bytes at most; shadow memory: %llu bytes at most\n",
-                (unsigned long long)stats.launches, (unsigned long long)stats.groups, (unsigned long long)stats.memory,
-                (unsigned long long)stats.shadow);
+        fprintf(stderr,
+                "launches: %llu; work-groups: %llu; buffers: %llu bytes at most; shadow memory: %llu bytes "
+                "at most\n",
+                (unsigned long long)stats.launches, (unsigned long long)stats.groups,
+                (unsigned long long)stats.memory, (unsigned long long)stats.shadow);
 }
 
 int check_finish(qn_context *context, const check_options *o, int result) {
@@ -224,11 +227,13 @@ const tool_command tool_check = {
     "before,\n"
     "  // quern-check: allow KIND[, KIND]\n"
     "keeps findings of these kinds from being told of that line.\n\n"
-    "  --also KIND,...   look for shifts by the width or more, overflows of signed integers, nans (and infinities) that are\n"
+    "  --also KIND,...   look for shifts by the width or more, overflows of signed integers, nans (and "
+    "infinities) that are\n"
     "                    made of numbers, and use of buffers that nobody has written, too\n"
     "  --groups N        run N of the work-groups only, spread evenly\n"
     "  --budget N        steps of a work-group before it counts as runaway (2^28)\n"
-    "  --explore N       run it with N other orders of work-groups and work-items, too: results that differ (by more than\n"
+    "  --explore N       run it with N other orders of work-groups and work-items, too: results that differ "
+    "(by more than\n"
     "                    --tolerance) are told with the --seed that repeats the run\n"
     "  --seed N          run it in the order that follows from N\n"
     "  --summary         print how much was run, and the memory that checking took\n"

@@ -8,12 +8,12 @@ typedef struct check_options {
     bool json, sarif, summary;
     qn_check_desc desc;
     unsigned explore; /* other schedules that are tried */
-    unsigned max; /* findings that are printed; 0: all */
+    unsigned max;     /* findings that are printed; 0: all */
 } check_options;
 
 /* As program_option. */
 int check_option(check_options *o, int argc, char **argv, int *i);
-bool check_is_wanted(void); /* $QUERN_CHECK is 1 */
+bool check_is_wanted(void);                                       /* $QUERN_CHECK is 1 */
 int check_configure(qn_context *context, const check_options *o); /* gives an exit status */
 /* Prints the findings of the device "check". `result` is the exit status of the run, which stays unless it went well and
    something was found. */

@@ -527,7 +527,8 @@ static int explore(qn_context *context, const qn_program_desc *desc, run_options
         o->checks.desc.seed = i ? first + i : 0;
         result = check_configure(context, &o->checks);
         if (!result) result = run_on(context, o->device, desc, o, c);
-        snprintf(what, sizeof what, "with the schedule of --seed %llu", (unsigned long long)o->checks.desc.seed);
+        snprintf(what, sizeof what, "with the schedule of --seed %llu",
+                 (unsigned long long)o->checks.desc.seed);
         if (result || i == 0) continue;
         if (comparison_differs(c, o->tolerance, what)) result = TOOL_DIFFERENT;
         comparison_drop_last(c);

@@ -103,6 +103,8 @@ static void check_target(const qn__gpu *gpu, qn__target *target) {
     target->kind = QN__TARGET_IR;
     target->sub_group_size = SUB_GROUP;
     target->wants_checks = true;
+    target->lacks_fast_fma32 = target->lacks_fast_fma64 = true;
+    target->wants_unrolled = true; /* what ends a loop is looked at for each work-item */
 }
 
 static const char *check_cache_key(const qn__gpu *gpu) {
