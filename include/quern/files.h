@@ -287,6 +287,9 @@ typedef struct qn_load_rule {
     bool transpose; /* then the last two dimensions are exchanged */
 } qn_load_rule;
 
+/* Whether a name matches such a pattern. Any thread. */
+QN_API bool qn_pattern_matches(const char *pattern, const char *name);
+
 typedef enum qn_load_finding {
     QN_LOAD_MISSING,    /* the file has no such array */
     QN_LOAD_MISMATCHED, /* it is of another shape, or of an encoding that cannot be */

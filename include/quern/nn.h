@@ -475,20 +475,32 @@ typedef enum qn_optimizer_kind {
     QN_RMSPROP, /* Hinton; states: mean of squares, momentum */
     QN_ADAGRAD, /* Duchi, Hazan and Singer, 2011; states: sum of squares */
     QN_LION,    /* Chen and others, 2023; states: the momentum */
+    /* Jordan and others, 2024: matrices, with further dimensions as part of the second, go by the momentum (Nesterov's) made orthogonal in five steps of Newton
+       and Schulz, times 0.2 sqrt(the larger size), so that one rate suits all (Liu and others, 2025); other parameters as by QN_ADAMW. */
+    QN_MUON,
     QN_OPTIMIZER_COUNT
 } qn_optimizer_kind;
 
 /* Defaults: `rate` 1e-3 (QN_SGD, QN_RMSPROP and QN_ADAGRAD 1e-2, QN_LION 1e-4); betas 0.9 and 0.999 (QN_LION 0.9 and 0.99; QN_RMSPROP's beta2, what it keeps of
-   the mean: 0.99); epsilon 1e-8 (QN_ADAGRAD 1e-10); no decay (QN_ADAMW 1e-2); no momentum. A number that is to be 0 where the default is not: QN_NONE. */
+   the mean: 0.99); epsilon 1e-8 (QN_ADAGRAD 1e-10); no decay (QN_ADAMW 1e-2, QN_MUON 0.1); no momentum (QN_MUON 0.95). A number that is to be 0 where the default is not: QN_NONE. */
 #define QN_NONE (-1.0)
+/* Parameters with numbers of their own: those whose names match (qn_pattern_matches), as "**.bias". Defaults: the optimizer's. */
+typedef struct qn_optimizer_group {
+    const char *name;
+    double rate;  /* times the optimizer's; QN_NONE: they stay as they are */
+    double decay; /* instead of the optimizer's */
+} qn_optimizer_group;
 typedef struct qn_optimizer_desc {
     qn_optimizer_kind kind;
     double rate, beta1, beta2, epsilon, decay, momentum;
-    bool nesterov; /* QN_SGD with momentum */
+    bool nesterov;                    /* QN_SGD with momentum */
+    const qn_optimizer_group *groups; /* which have to stay; the first that matches counts */
+    uint32_t num_groups;
 } qn_optimizer_desc;
 
 /* Trains the parameters of a module, and of those within, that require gradients when it is initialised. It keeps its states with them: one optimizer trains a
-   parameter at a time. */
+   parameter at a time. Of f16 and bf16 it keeps the values in f32 as a further state, and the parameters are those rounded: a value that is given to such a
+   parameter (qn_module_load) has to be there before. */
 typedef struct qn_optimizer {
     qn_module *module;
     qn_optimizer_desc desc; /* defaults filled in */
@@ -507,6 +519,52 @@ QN_API qn_status qn_optimizer_step(qn_optimizer *optimizer);
 QN_API qn_status qn_optimizer_set_rate(qn_optimizer *optimizer, double rate);
 /* Scales all gradients so that the root of the sum of their squares is at most `most`; between qn_backward and qn_optimizer_step. Gives that root before. */
 QN_API qn_tensor *qn_clip_gradients(qn_module *module, double most);
+/* Each element of each gradient from -most to most. Errors: as qn_tensor_set_gradient. */
+QN_API qn_status qn_clip_gradient_values(qn_module *module, double most);
+
+/* ---- losses of narrow types ---- */
+
+/* Gradients of f16 vanish below 6e-8 and overflow above 65504, so the loss is scaled: each `interval` steps by `growth` more, and by `backoff` where a gradient came out
+   as no finite number; that step is left out. It is all decided on the device, so that it is part of a qn_step.
+       qn_backward(qn_loss_scaler_scale(&scaler, loss));
+       qn_loss_scaler_step(&scaler, &optimizer);
+   Defaults: a scale of 65536, growth 2, backoff 0.5, interval 2000. */
+typedef struct qn_loss_scaler_desc {
+    double scale, growth, backoff;
+    uint32_t interval;
+} qn_loss_scaler_desc;
+typedef struct qn_loss_scaler {
+    qn_loss_scaler_desc desc;
+    qn_module own;
+    qn_parameter scale, good; /* and how many steps it was not left out since it grew */
+    qn_tensor *finite; /* whether the gradients were that are divided by the scale already; NULL: none is */
+} qn_loss_scaler;
+/* `desc` may be NULL. Errors: QN_ERROR_NULL, QN_ERROR_ARGUMENT, QN_ERROR_OUT_OF_MEMORY. */
+QN_API qn_status qn_loss_scaler_init(qn_loss_scaler *scaler, qn_tensors *tensors,
+                                     const qn_loss_scaler_desc *desc);
+QN_API void qn_loss_scaler_release(qn_loss_scaler *scaler);
+QN_API qn_tensor *qn_loss_scaler_scale(qn_loss_scaler *scaler, qn_tensor *loss); /* in f32 at least */
+/* Divides all gradients by the scale, before they are clipped; qn_loss_scaler_step does it otherwise. */
+QN_API qn_status qn_loss_scaler_unscale(qn_loss_scaler *scaler, qn_module *module);
+/* qn_optimizer_step, if all gradients are finite; they are cleared in any case. */
+QN_API qn_status qn_loss_scaler_step(qn_loss_scaler *scaler, qn_optimizer *optimizer);
+
+/* ---- means of parameters ---- */
+
+/* A mean of what each trained parameter of a module was, which forgets 1 - decay of it with each update: often better than the parameters themselves. */
+typedef struct qn_average {
+    qn_module *module;
+    double decay;
+    qn_tensor **values; /* in the order of the parameters */
+    uint64_t count;
+} qn_average;
+/* Begins with the parameters as they are. Errors: QN_ERROR_NULL, QN_ERROR_ARGUMENT (a decay that is not from 0 to 1), QN_ERROR_OUT_OF_MEMORY. */
+QN_API qn_status qn_average_init(qn_average *average, qn_module *module, double decay);
+QN_API void qn_average_release(qn_average *average);
+/* Behind qn_optimizer_step, also in a qn_step. Errors: as qn_realize. */
+QN_API qn_status qn_average_update(qn_average *average);
+/* Gives the parameters the means, and the means the parameters: for an evaluation, and once more to go on. */
+QN_API qn_status qn_average_exchange(qn_average *average);
 
 /* ---- schedules: rates by the number of the step, from 0 ---- */
 
@@ -517,8 +575,42 @@ QN_API double qn_rate_exponential(double rate, uint64_t step, double factor);
 QN_API double qn_rate_cosine(double rate, uint64_t step, uint64_t steps, double least);
 /* 0 to 1 over the first `steps`, then 1: a factor for the others. */
 QN_API double qn_rate_warm_up(uint64_t step, uint64_t steps);
+/* Times factor at each of `count` steps that are named, in order. */
+QN_API double qn_rate_steps(double rate, uint64_t step, const uint64_t *at, size_t count, double factor);
+/* Times (1 - step / steps)^power; 0 from then on. */
+QN_API double qn_rate_polynomial(double rate, uint64_t step, uint64_t steps, double power);
 /* Up from rate / 25 to rate in the first 0.3 of the steps, and down to rate / 250000, by cosines (Smith and Topin, 2018). */
 QN_API double qn_rate_one_cycle(double rate, uint64_t step, uint64_t steps);
+
+/* A rate that falls by `factor` when a loss has not become less than (1 - threshold) of its least for more than `patience` calls; then it waits for `cooldown` calls. Defaults:
+   factor 0.1, patience 10, threshold 1e-4, no cooldown, least 0. QN_NONE for a threshold of 0; a patience of 0 is UINT32_MAX. */
+typedef struct qn_plateau {
+    double rate, factor, threshold, least;
+    uint32_t patience, cooldown;
+    /* What it knows; zeros at first. */
+    double best;
+    uint32_t calls, waited, cooling;
+} qn_plateau;
+/* The rate after this loss; NaN is no better than any. */
+QN_API double qn_plateau_rate(qn_plateau *plateau, double loss);
+
+/* ---- checkpoints ---- */
+
+/* All that a run of training consists of: what is NULL is not part of it. */
+typedef struct qn_checkpoint {
+    qn_module *module; /* parameters and buffers */
+    qn_optimizer *optimizer;
+    qn_loss_scaler *scaler;
+    qn_average *average;
+    qn_plateau *plateau;
+    uint64_t *numbers; /* the program's: how many steps it did, where in the data it is */
+    uint32_t num_numbers;
+} qn_checkpoint;
+/* One safetensors file of all that, and of where the sequence of random numbers is. A run that is loaded goes on bit for bit as the one that was saved. Errors: as qn_save. */
+QN_API qn_status qn_checkpoint_save(qn_tensors *tensors, const char *path, const qn_checkpoint *checkpoint);
+/* Into objects made as those that were saved. Steps that are recorded already go on with the new values, but for the seed of random numbers. Errors: as qn_load; QN_ERROR_ARGUMENT (the file is no checkpoint, or
+   one of other parts). After an error of what the file has all is as it was. */
+QN_API qn_status qn_checkpoint_load(qn_tensors *tensors, const char *path, const qn_checkpoint *checkpoint);
 
 #ifdef __cplusplus
 }

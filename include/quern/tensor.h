@@ -245,6 +245,13 @@ QN_API qn_tensor *qn_xavier_normal(qn_tensors *tensors, qn_element type, qn_shap
 QN_API qn_tensor *qn_kaiming_uniform(qn_tensors *tensors, qn_element type, qn_shape shape, double gain);
 QN_API qn_tensor *qn_kaiming_normal(qn_tensors *tensors, qn_element type, qn_shape shape, double gain);
 
+/* Where the sequence of random numbers is: for going on with it elsewhere. `seed` of steps that are recorded stays. Errors: QN_ERROR_NULL, QN_ERROR_ARGUMENT. */
+typedef struct qn_random_place {
+    uint64_t seed, taken;
+} qn_random_place;
+QN_API qn_status qn_random_get_place(const qn_tensors *tensors, qn_random_place *place);
+QN_API qn_status qn_random_set_place(qn_tensors *tensors, const qn_random_place *place);
+
 /* ---- asking for values ---- */
 
 /* QN_OK, or the failure that the tensor carries, which becomes the sentence of qn_error_message. */
@@ -695,6 +702,8 @@ QN_API qn_status qn_backward(qn_tensor *loss);
 /* What qn_backward has added up; NULL: nothing so far. The tensor's: retain it to keep it longer. */
 QN_API qn_tensor *qn_tensor_gradient(qn_tensor *x);
 QN_API void qn_tensor_clear_gradient(qn_tensor *x);
+/* Another tensor of its shape as what it has. Errors: QN_ERROR_ARGUMENT (another shape, an x that requires no gradients), and a tensor's failure. */
+QN_API qn_status qn_tensor_set_gradient(qn_tensor *x, qn_tensor *gradient);
 /* Ops between have no gradients: for evaluation, and for updates of parameters. They nest. */
 QN_API void qn_no_gradient_begin(qn_tensors *tensors);
 QN_API void qn_no_gradient_end(qn_tensors *tensors);

@@ -22,4 +22,10 @@ qn_tensor *qn__nn_drop(qn_tensors *tensors, qn_tensor *x, double probability);
 /* The result with its sum or mean, as asked for. */
 qn_tensor *qn__nn_reduced(qn_tensor *losses, qn_loss_result result);
 
+/* qn_optimizer_step where the tensor, without dimensions, is true; NULL: without asking. `more`: other assigned tensors that are asked for with it. */
+qn_status qn__optimizer_step_if(qn_optimizer *optimizer, qn_tensor *if_true, qn_tensor *const *more,
+                                uint32_t count);
+/* The direction of Muon for a gradient of two or more dimensions. */
+qn_tensor *qn__nn_orthogonal(qn_tensor *x);
+
 #endif

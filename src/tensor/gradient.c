@@ -94,6 +94,22 @@ qn_status qn_assign(qn_tensor *x, qn_tensor *value) {
     return QN_OK;
 }
 
+qn_status qn_tensor_set_gradient(qn_tensor *x, qn_tensor *gradient) {
+    qn_tensors *tensors;
+    qn_tensor *wrong = qn__refuse("qn_tensor_set_gradient", (qn_tensor *[]){x, gradient}, 2, &tensors);
+    if (wrong) return qn_tensor_status(wrong);
+    const qn__node *a = x->node, *b = gradient->node;
+    if (!x->requires_gradient || a->rank != b->rank ||
+        memcmp(a->sizes, b->sizes, a->rank * sizeof *a->sizes) != 0)
+        return qn__tensors_fail(tensors, QN_ERROR_ARGUMENT,
+                                "qn_tensor_set_gradient: %s is no gradient by %s%s", qn__describe(b).text,
+                                qn__describe(a).text, x->requires_gradient ? "" : ", which requires none");
+    qn_tensor_retain(gradient);
+    if (x->gradient) qn_tensor_release(x->gradient);
+    x->gradient = gradient;
+    return QN_OK;
+}
+
 /* ---- going back ---- */
 
 /* Nodes that gradients pass, sources before users. */

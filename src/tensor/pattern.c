@@ -2,7 +2,7 @@
    pattern takes longer than the product of the lengths. */
 #include "tensor/pattern.h"
 
-#include <stdint.h>
+#include <quern/files.h>
 #include <string.h>
 
 /* A row of bits for the places of a name, and the one behind its end. */
@@ -55,6 +55,11 @@ bool qn__pattern_match(const char *pattern, const char *name, qn__match *match) 
         match->size[match->count++] = i - begin;
     }
     return true;
+}
+
+bool qn_pattern_matches(const char *pattern, const char *name) {
+    qn__match match;
+    return pattern && name && qn__pattern_match(pattern, name, &match);
 }
 
 bool qn__pattern_fill(const char *pattern, const char *name, const qn__match *match, char *to, size_t size) {

@@ -204,3 +204,22 @@ qn_tensor *qn_kaiming_uniform(qn_tensors *tensors, qn_element type, qn_shape sha
 qn_tensor *qn_kaiming_normal(qn_tensors *tensors, qn_element type, qn_shape shape, double gain) {
     return initial(tensors, "qn_kaiming_normal", type, &shape, gain, false, true);
 }
+
+/* ---- the place in the sequence ---- */
+
+qn_status qn_random_get_place(const qn_tensors *tensors, qn_random_place *place) {
+    const qn_status status = qn__tensors_check(tensors, "qn_random_get_place");
+    if (status) return status;
+    if (!place) return qn__tensors_fail(tensors, QN_ERROR_NULL, "qn_random_get_place: place is NULL");
+    *place = (qn_random_place){tensors->desc.seed, tensors->random_words};
+    return QN_OK;
+}
+
+qn_status qn_random_set_place(qn_tensors *tensors, const qn_random_place *place) {
+    const qn_status status = qn__tensors_check(tensors, "qn_random_set_place");
+    if (status) return status;
+    if (!place) return qn__tensors_fail(tensors, QN_ERROR_NULL, "qn_random_set_place: place is NULL");
+    tensors->desc.seed = place->seed;
+    tensors->random_words = place->taken;
+    return QN_OK;
+}

@@ -31,6 +31,8 @@ typedef struct qn__recording {
     qn__storage *pool[QN__POOL_LISTS];
     uint64_t pooled;     /* bytes in it */
     qn__storage *memory; /* of what lies between the launches */
+    qn__storage **held;  /* of the other values that the launches read, counted */
+    size_t num_held, held_room;
     qn_graph *graph;
     qn_step *step;
     uint64_t random_words; /* that each run takes */
@@ -84,6 +86,8 @@ static void free_recording(qn_tensors *tensors, recording *r) {
     for (size_t i = 0; i < r->num_outputs; i++) qn__node_release(r->outputs[i]);
     for (size_t i = r->num_outputs; i < r->num_asked; i++) qn__node_release(r->asked[i]);
     qn__tensors_release(tensors, r->asked);
+    for (size_t i = 0; i < r->num_held; i++) qn__storage_release(tensors, r->held[i]);
+    qn__tensors_release(tensors, r->held);
     for (size_t i = 0; i < r->num_bindings; i++) {
         qn__storage_release(tensors, r->bindings[i].memory);
         qn__node_release(r->bindings[i].node);
@@ -264,13 +268,25 @@ qn_status qn__step_watch(qn_tensors *tensors, qn_tensor *x) {
     return bind(tensors, r, x, x->node, true);
 }
 
-/* Parameters that the function reads and does not assign. */
+/* The launches read it whatever its tensor is given. */
+static qn_status hold(qn_tensors *tensors, recording *r, qn__storage *storage) {
+    if (!qn__reserve(tensors, &r->held, &r->held_room, r->num_held, sizeof *r->held))
+        return QN_ERROR_OUT_OF_MEMORY;
+    qn__storage_retain(storage);
+    r->held[r->num_held++] = storage;
+    return QN_OK;
+}
+
+/* Parameters that the function reads and does not assign; of other values the memory is kept. */
 static qn_status bind_leaves(qn_tensors *tensors, recording *r, qn__node *const *asked, size_t count) {
     qn__walk walk = {0};
     qn_status status = qn__walk_from(tensors, asked, count, &walk);
     for (size_t i = 0; i < walk.count && !status; i++) {
         qn__node *node = walk.nodes[i];
-        if (node->realised && node->leaf_of && !is_bound(r, node->leaf_of))
+        if (!node->realised || !node->storage) continue;
+        if (!node->leaf_of)
+            status = hold(tensors, r, node->storage);
+        else if (!is_bound(r, node->leaf_of))
             status = bind(tensors, r, node->leaf_of, node, false);
     }
     qn__walk_end(&walk);

@@ -220,6 +220,37 @@ static void old_values_are_read_before_they_go(void **state) {
     }
 }
 
+/* What the function reads beside stays as it was when it was recorded, whoever gets other memory of its size afterwards. */
+static qn_status add_offset(void *user, qn_tensor *const *inputs, size_t num_inputs, qn_tensor **outputs,
+                            size_t num_outputs) {
+    qn_tensor *const *offset = user;
+    assert_true(num_inputs == 1 && num_outputs == 1);
+    outputs[0] = qn_add(inputs[0], *offset);
+    return QN_OK;
+}
+
+static void recorded_values_are_kept(void **state) {
+    enum { SIZE = 3000 };
+    tensor_fixture *f = fixture_of(state);
+    qn_step *step;
+    qn_tensor *offset, *out;
+    assert_ok(f->context, qn_step_create(f->t, add_offset, &offset, &step));
+    for (int run = 0; run < 3; run++) {
+        assert_ok(f->context, qn_scope_begin(f->t));
+        qn_tensor *x = qn_ones(f->t, QN_F32, QN_SHAPE(SIZE));
+        if (run == 0) {
+            offset = qn_multiply(x, 5);
+            assert_ok(f->context, qn_tensor_realize(offset));
+        }
+        assert_ok(f->context, qn_step_run(step, &x, 1, &out, 1));
+        assert_near((float)qn_tensor_item(qn_max(out, QN_ALL_AXES, false)), 6);
+        assert_ok(f->context, qn_scope_end(f->t));
+        qn_tensor *next = qn_full(f->t, QN_F32, QN_SHAPE(SIZE), 70 + run);
+        assert_ok(f->context, qn_tensor_realize(next));
+    }
+    qn_step_destroy(step);
+}
+
 static qn_status halve(void *user, qn_tensor *const *inputs, size_t num_inputs, qn_tensor **outputs,
                        size_t num_outputs) {
     (void)inputs, (void)outputs;
@@ -298,9 +329,11 @@ static void refusals(void **state) {
 
 int main(void) {
     if (device_is_missing()) return TEST_SKIPPED;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(training), cmocka_unit_test(values_of_others_stay),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(training),
+                                       cmocka_unit_test(values_of_others_stay),
                                        cmocka_unit_test(old_values_are_read_before_they_go),
                                        cmocka_unit_test(new_values_need_no_memory),
+                                       cmocka_unit_test(recorded_values_are_kept),
                                        cmocka_unit_test(refusals)};
     tensor_fixture f = make_tensors(NULL);
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
