@@ -19,7 +19,7 @@ target_compile_definitions(quern_shared_header
                            PRIVATE EXAMPLE_DIR="${PROJECT_SOURCE_DIR}/examples/shared_header")
 
 # Those of tensors.
-foreach(name xor digits regression vae gan series)
+foreach(name xor digits regression vae gan series mnist)
     quern_example(${name} examples/tensors/${name}.c)
     target_link_libraries(quern_${name} PRIVATE quern_tensor_static)
 endforeach()
@@ -40,6 +40,11 @@ if(QUERN_TESTS)
                  WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
         set_tests_properties(example.${name} PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT QUERN_CC=none)
     endforeach()
+    add_test(NAME example.mnist
+             COMMAND sh -c "test -s build/data/digits.csv.gz || { echo 'skipped: no digits'; exit 77; }; python3 -B tests/tensor/make_idx.py build/data/digits.csv.gz \"$1\" 24 10 && exec \"$0\" \"$1\" --quick"
+                     $<TARGET_FILE:quern_mnist> ${PROJECT_BINARY_DIR}/mnist
+             WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(example.mnist PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT QUERN_CC=none)
     # Fails below 98 % of the digits told right.
     add_test(NAME example.digits
              COMMAND sh -c "test -s build/data/digits.csv.gz || { echo 'skipped: no digits'; exit 77; }; exec \"$0\" build/data/digits.csv.gz"
