@@ -19,7 +19,7 @@ target_compile_definitions(quern_shared_header
                            PRIVATE EXAMPLE_DIR="${PROJECT_SOURCE_DIR}/examples/shared_header")
 
 # Those of tensors.
-foreach(name xor digits regression vae gan series mnist)
+foreach(name xor digits regression vae gan series mnist rnn text gpt2)
     quern_example(${name} examples/tensors/${name}.c)
     target_link_libraries(quern_${name} PRIVATE quern_tensor_static)
 endforeach()
@@ -29,7 +29,7 @@ if(QUERN_TESTS)
     set_tests_properties(example.xor PROPERTIES PASS_REGULAR_EXPRESSION "4 of 4 right")
     # Small networks that learn a little, interpreted: compiling would take longer. scripts/test-long runs the examples as they are.
     # Those of digits are skipped where scripts/digits could not get them.
-    foreach(name regression series)
+    foreach(name regression series rnn text)
         add_test(NAME example.${name} COMMAND quern_${name} --quick --plot ${PROJECT_BINARY_DIR}/${name}.svg)
         set_tests_properties(example.${name} PROPERTIES ENVIRONMENT QUERN_CC=none)
     endforeach()
@@ -40,6 +40,7 @@ if(QUERN_TESTS)
                  WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
         set_tests_properties(example.${name} PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT QUERN_CC=none)
     endforeach()
+    quern_script_test(example.gpt2 scripts/python -B tests/tensor/check_gpt2.py $<TARGET_FILE:quern_gpt2>)
     add_test(NAME example.mnist
              COMMAND sh -c "test -s build/data/digits.csv.gz || { echo 'skipped: no digits'; exit 77; }; python3 -B tests/tensor/make_idx.py build/data/digits.csv.gz \"$1\" 24 10 && exec \"$0\" \"$1\" --quick"
                      $<TARGET_FILE:quern_mnist> ${PROJECT_BINARY_DIR}/mnist

@@ -21,6 +21,7 @@ typedef struct example {
     const char *input; /* what is on the command line beside options; NULL: nothing */
     const char *plot;  /* --plot FILE.svg: the loss */
     const char *out;   /* --out FILE: what else there is to see */
+    const char *text;  /* --text "...": what a model is to continue */
     bool quick;        /* --quick: smaller, for tests */
     double losses[EXAMPLE_POINTS];
     size_t num_losses;
@@ -35,6 +36,8 @@ static inline bool example_options(example *e, int argc, char **argv) {
             e->plot = argv[++i];
         else if (strcmp(argv[i], "--out") == 0 && i + 1 < argc)
             e->out = argv[++i];
+        else if (strcmp(argv[i], "--text") == 0 && i + 1 < argc)
+            e->text = argv[++i];
         else if (argv[i][0] == '-' || e->input)
             return false;
         else
@@ -52,6 +55,7 @@ static inline void example_open(example *e, int argc, char **argv, const char *n
         fprintf(stderr, "usage: quern_%s %s[--quick] [--plot LOSS.svg] [--out FILE]\n", name, arguments);
         exit(2);
     }
+    setvbuf(stdout, NULL, _IOLBF, 0); /* lines show at once, in files too */
     timespec_get(&e->begin, TIME_UTC);
     /* On a processor kernels are compiled before they run: there are few, and they run often. */
     qn_status status = qn_context_create(&(qn_context_desc){.cpu_compile_first = true}, &e->context);

@@ -14,6 +14,8 @@ run() {
 timeout 120 "$build/quern_xor" || status=1
 run regression --out "$out/fit.svg"
 run series --out "$out/forecast.svg"
+run rnn
+run text
 digits=build/data/digits.csv.gz
 if [ -s $digits ]; then
     run digits $digits
