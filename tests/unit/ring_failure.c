@@ -136,6 +136,8 @@ static void nothing_else_waits(void **state) {
                                .handler = "twice",
                                .message_type = "numbers",
                                .message_size = sizeof(numbers),
+                               .capacity = 64,
+                               .bands = 4,
                                .idle = QN_RING_CONTINUOUS};
     int host[64] = {0}, *mapped;
     assert_ok(r.context, qn_ring_create(r.device, &desc, &r.ring));

@@ -28,7 +28,8 @@ typedef struct rig {
 
 static inline void pause_ms(int ms) { nanosleep(&(struct timespec){.tv_nsec = ms * 1000000L}, NULL); }
 
-/* Made, with the text above where `desc` has none. */
+/* Made, with the text above where `desc` has none. Sizes are the same for most tests, as each kind of ring is a kernel to
+   compile. */
 static inline rig make(const qn_ring_desc *desc) {
     rig r = {.context = make_context(NULL)};
     qn_ring_desc full = *desc;
@@ -37,6 +38,8 @@ static inline rig make(const qn_ring_desc *desc) {
         full.handler = "twice";
         full.message_type = "numbers";
     }
+    if (!full.capacity) full.capacity = 64;
+    if (!full.bands) full.bands = 4;
     if (!full.message_size) full.message_size = sizeof(numbers);
     r.device = get_device(r.context, test_device());
     assert_ok(r.context, qn_ring_create(r.device, &full, &r.ring));
