@@ -3,9 +3,11 @@
 #ifndef QUERN_RING_CL
 #define QUERN_RING_CL
 
+#ifdef __OPENCL_VERSION__ /* else a test that runs this text as C has included them */
 #include "quern/ring_message.h"
 
 #include "quern/ring_layout.h"
+#endif
 
 #define QN__LOAD(word, order)                                                                                \
     atomic_load_explicit((volatile global atomic_uint *)&(word), memory_order_##order,                       \
@@ -97,15 +99,12 @@ static uint qn__ring_count(global uint *count) {
 /* Whether the message at `at` is the consumer's, who says so first. The host revokes first and looks at the claim then: one of the
    two sees the other. */
 static bool qn__ring_keep(const qn_ring *ring, global qn__ring_slot *slot, uint band, uint at) {
-#if QN_RING_REVOKES
+    if (!QN_RING_REVOKES) return true;
     QN__STORE(slot->claim, 2 * at + 1, release);
     QN__FENCE(seq_cst);
     if (QN__LOAD(ring->control->revoked[band], acquire) - at - 1 >= QN_RING_IN_CAPACITY) return true;
     QN__STORE(slot->claim, 2 * at + 2, release);
     return false;
-#else
-    return true;
-#endif
 }
 
 static void qn__ring_count_band(const qn_ring *ring, uint band) {
@@ -223,14 +222,11 @@ static bool qn__ring_is_first(void) { return get_local_id(0) == 0; }
 
 /* The first work-item's value, for all. Before the next one they have to meet once more. */
 static uint qn__ring_share(const qn_ring *ring, uint value) {
-#if QN_RING_GROUP_SIZE == 1
-    return value;
-#else
+    if (QN_RING_GROUP_SIZE == 1) return value;
     local volatile uint *word = (local uint *)(ring->block + QN_RING_IN_SLOT / 16);
     if (qn__ring_is_first()) *word = value;
     barrier(CLK_LOCAL_MEM_FENCE);
     return *word;
-#endif
 }
 
 /* Before the first look: the last message is done with. false: the kernel is to end. */
@@ -323,7 +319,7 @@ static uint qn__ring_reserve(qn_ring *ring) {
     return 0;
 }
 
-static void qn__ring_fill(const qn_ring *ring, global uchar *slot, const void *payload, uint size) {
+static void qn__ring_fill(global uchar *slot, const void *payload, uint size) {
     global uint *words = (global uint *)(slot + QN__RING_SLOT_HEAD);
     for (uint i = get_local_id(0); i < size / 4; i += QN_RING_GROUP_SIZE) words[i] = ((const uint *)payload)[i];
     if (qn__ring_is_first())
@@ -341,7 +337,7 @@ static bool qn__ring_send(qn_ring *ring, const void *payload, uint size, uint ty
         return false;
     }
     global uchar *slot = qn__ring_out_slot(ring, at - 1);
-    qn__ring_fill(ring, slot, payload, size);
+    qn__ring_fill(slot, payload, size);
     barrier(CLK_GLOBAL_MEM_FENCE);
     if (!qn__ring_is_first()) return true;
     global qn__ring_slot *head = (global qn__ring_slot *)slot;
