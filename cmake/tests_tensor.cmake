@@ -12,8 +12,13 @@ foreach(source ${tensor_tests})
     get_filename_component(name ${source} NAME_WE)
     string(REPLACE "test_" "" name ${name})
     quern_script_test(tensor.${name} scripts/python -B ${source} $<TARGET_FILE:tensor_run>)
-    # A driver compiles for each new kernel: fewer random programs there.
-    foreach(device cuda vulkan opencl)
+    # A driver compiles for each new kernel: fewer random programs there, and none of what is made of kernels that have tests of
+    # their own on devices.
+    set(devices cuda vulkan opencl)
+    if(name MATCHES "^(linear|torch)$")
+        set(devices cuda)
+    endif()
+    foreach(device ${devices})
         quern_script_test(tensor.${device}.${name} scripts/python -B ${source} $<TARGET_FILE:tensor_run> --count 40)
         set_tests_properties(tensor.${device}.${name} PROPERTIES LABELS "device;${device}" ENVIRONMENT
                                                                  "QUERN_DEVICE=${device}")

@@ -712,6 +712,15 @@ QN_API qn_tensor *qn_detach(qn_tensor *x);
 
 /* A function of tensors: it makes a tensor of the inputs, and nothing else that stays. */
 typedef qn_tensor *qn_tensor_function(void *user, qn_tensor *const *inputs, size_t count);
+/* The function's result, and how it changes as each input moves along its tangent, which has the input's shape: forward mode, at the cost of
+   some times the function's. Up to 64 inputs, of float types. */
+QN_API qn_tensor *qn_jvp(qn_tensor_function *function, void *user, qn_tensor *const *inputs,
+                         qn_tensor *const *tangents, size_t count, qn_tensor **tangent);
+/* A function of one example, for many: the first dimension of each input is the examples, and so is that of the result. It is called once, with examples that
+   have no values (what asks for one fails), and computes all together; what it uses beside its inputs, random numbers too, is the same for all.
+   Gradients go through it, and may be taken in it. What it cannot do for many at once (elements counted by their values, convolutions with
+   weights of each example, writing where indices of each say) is QN_ERROR_UNSUPPORTED with a sentence. Up to 64 inputs. */
+QN_API qn_tensor *qn_vmap(qn_tensor_function *function, void *user, qn_tensor *const *inputs, size_t count);
 /* Compares the gradients of a function with what it does when each element of each input is moved a little: with central differences of its
    results, weighted with numbers that differ. For tests: it computes the function twice for each element. Inputs should be QN_F64, where the
    device has it. Errors: QN_ERROR_KERNEL_FAILED where they differ (the sentence names the input, the element and both numbers), and

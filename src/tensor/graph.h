@@ -171,6 +171,7 @@ struct qn_tensors {
     qn_tensor out_of_memory;  /* what ops give where there is no memory for a handle */
     uint64_t ops;             /* how many were called */
     qn__recording *recording; /* of a step's function that is called at the moment; NULL: none */
+    uint32_t tracing;         /* how many functions are called at the moment whose inputs have no values */
     uint32_t no_gradient;     /* how often qn_no_gradient_begin is open */
     uint64_t random_words;    /* of the seed's sequence that were taken */
     uint64_t walk;            /* number of the last walk through nodes */

@@ -40,7 +40,7 @@ qn_tensor *qn__handle(qn_tensors *tensors, qn__node *node) {
         return out_of_memory(tensors);
     }
     x->node = node;
-    if (!tensors->desc.eager || node->realised || tensors->recording) return x;
+    if (!tensors->desc.eager || node->realised || tensors->recording || tensors->tracing) return x;
     return qn__realise_at_once(tensors, x);
 }
 

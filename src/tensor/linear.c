@@ -121,6 +121,28 @@ static qn_tensor *row_call(qn__op op, qn_tensor *x, uint64_t each, int64_t integ
     return qn__handle(x->owner, node);
 }
 
+uint32_t qn__linear_counts(const qn__node *call, uint64_t *counts) {
+    const qn__node *x = call->sources[0];
+    const uint64_t batch = batch_of(x), m = x->sizes[x->rank - 2], n = x->sizes[x->rank - 1],
+                   columns = (uint64_t)call->attributes.integers[COLUMNS];
+    switch (call->op) {
+    case QN__OP_DETERMINANT: counts[0] = counts[1] = batch; return 2;
+    case QN__OP_QR:
+        counts[0] = batch * m * columns;
+        counts[1] = batch * columns * n;
+        return 2;
+    case QN__OP_EIGEN:
+        counts[0] = batch * n;
+        counts[1] = batch * n * n;
+        return 2;
+    default:
+        counts[0] = batch * n;
+        counts[1] = batch * m * n;
+        counts[2] = batch * n * n;
+        return 3;
+    }
+}
+
 /* ---- what is asked for ---- */
 
 qn_tensor *qn__linear_matrices(const char *function, qn_tensor **x, bool square, qn_element *own) {

@@ -10,4 +10,7 @@ qn_tensor *qn__linear_matrices(const char *function, qn_tensor **x, bool square,
 qn_tensor *qn__linear_part(qn_tensor *row, uint64_t *begin, const qn__node *like, uint32_t rank,
                            uint64_t first, uint64_t second);
 
+/* How many elements each of the results has that lie in the row of a call; gives their number. */
+uint32_t qn__linear_counts(const qn__node *call, uint64_t *counts);
+
 #endif

@@ -103,7 +103,13 @@ qn_status qn__walk_from(qn_tensors *tensors, qn__node *const *asked, size_t coun
     tensors->walk++;
     bool ok = true;
     for (size_t i = 0; ok && i < count; i++) ok = visit(walk, asked[i]);
-    for (size_t i = 0; ok && i < walk->count; i++) ok = add_to_key(walk, walk->nodes[i]);
+    for (size_t i = 0; ok && i < walk->count; i++) {
+        if (walk->nodes[i]->op == QN__OP_EXAMPLE)
+            return qn__tensors_fail(
+                tensors, QN_ERROR_STATE,
+                "a value is asked for that depends on one of qn_vmap's examples, which have none");
+        ok = add_to_key(walk, walk->nodes[i]);
+    }
     for (size_t i = 0; ok && i < count; i++) ok = add_word(walk, asked[i]->index);
     return ok ? QN_OK : QN_ERROR_OUT_OF_MEMORY;
 }

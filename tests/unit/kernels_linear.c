@@ -233,6 +233,11 @@ static bool is_emulated(const kernels_fixture *f) {
     return testing("cpu") || f->info.capabilities & QN_CAN_EMULATE;
 }
 
+/* Where a driver on the processor compiles each variant of a kernel, for as long as all the rest takes, there are fewer. */
+static bool is_driver(const kernels_fixture *f) {
+    return !testing("cpu") && f->info.capabilities & QN_CAN_EMULATE;
+}
+
 static void every_shape(void **state) {
     (void)state;
     static const qn_element types[] = {QN_F32, QN_F64};
@@ -246,9 +251,10 @@ static void every_shape(void **state) {
             const bool across = i % 2;
             const bool is_slow = is_emulated(&f) && n > (t ? 5 : 17);
             if (t && is_slow) continue;
+            if (is_driver(&f) && (t || (n != 5 && n != 17))) continue;
             check_cholesky(&f, type, n, across);
             check_solve(&f, type, n, 1 + i * 2, across);
-            check_triangular(&f, type, n, 3, across, i % 3 == 0);
+            check_triangular(&f, type, n, 3, across && !is_driver(&f), i % 3 == 0 && !is_driver(&f));
             check_qr(&f, type, n, n, false, across);
             if (is_slow) continue;
             check_qr(&f, type, n + 3, n, across, false);
@@ -266,9 +272,9 @@ static void more_than_local_memory(void **state) {
     if (testing("cpu")) skip(); /* a processor's kernels use none */
     kernels_fixture f = make_kernels_quickly();
     check_cholesky(&f, QN_F32, 150, false);
-    check_solve(&f, QN_F32, 150, 5, false);
-    check_qr(&f, QN_F32, 150, 110, false, false);
     if (!is_emulated(&f)) {
+        check_solve(&f, QN_F32, 150, 5, false);
+        check_qr(&f, QN_F32, 150, 110, false, false);
         check_eigen(&f, QN_F32, 100, false);
         check_svd(&f, QN_F32, 100, 100, 100, false);
     }
