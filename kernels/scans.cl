@@ -14,6 +14,8 @@
 static VALUE join(VALUE a, VALUE b) {
 #if defined SCAN_product
     return a * b;
+#elif defined SCAN_log_sum_exp
+    return a == b ? a + (VALUE)0.69314718055994530942 : fmax(a, b) + log1p(exp(-fabs(a - b)));
 #elif defined SCAN_max && defined REAL
     return fmax(a, b);
 #elif defined SCAN_min && defined REAL

@@ -376,7 +376,8 @@ QN_API qn_status qn_kernels_reduce(qn_kernels *kernels, qn_stream *stream, const
     X(QN_SCAN_SUM, sum)                                                                                      \
     X(QN_SCAN_PRODUCT, product)                                                                              \
     X(QN_SCAN_MAX, max) /* NaNs count only where there is nothing else before */                             \
-    X(QN_SCAN_MIN, min)
+    X(QN_SCAN_MIN, min)                                                                                      \
+    X(QN_SCAN_LOG_SUM_EXP, log_sum_exp) /* log(exp(a) + exp(b)), of floats alone */
 
 typedef enum qn_scan_operation {
 #define QN_SCAN_ENUM(name, word) name,
@@ -386,7 +387,7 @@ typedef enum qn_scan_operation {
 } qn_scan_operation;
 
 /* to[i] = from[0], ..., from[i] joined, along a dimension, for each index of the others; with `exclusive` without from[i], so that it
-   begins with 0 for sums, 1 for products, and for max and min with the least and the largest number of from's type (of floats: an
+   begins with 0 for sums, 1 for products, -infinity for QN_SCAN_LOG_SUM_EXP, and for max and min with the least and the largest number of from's type (of floats: an
    infinity). With `reverse` it begins at the other end. Floats are accumulated in f32 (f64 for f64); integers wrap, in 64 bits or in
    what `to` holds, and are exact for max and min. The result is converted to the type of `to` as by qn_kernels_copy. The order in which
    floats are added depends on shape, strides and device alone: results are reproducible. Both arrays have the same sizes; `to` may be

@@ -535,6 +535,7 @@ QN_API qn_tensor *qn_cumulative_sum(qn_tensor *x, int32_t axis);
 QN_API qn_tensor *qn_cumulative_product(qn_tensor *x, int32_t axis);
 QN_API qn_tensor *qn_cumulative_max(qn_tensor *x, int32_t axis);
 QN_API qn_tensor *qn_cumulative_min(qn_tensor *x, int32_t axis);
+QN_API qn_tensor *qn_cumulative_log_sum_exp(qn_tensor *x, int32_t axis); /* integers: QN_F32 */
 
 /* ---- products ---- */
 

@@ -61,6 +61,7 @@ static const char *first_value(const qn_scan_desc *d) {
     const bool real = qn__element(d->from.type)->is_float, largest = d->operation == QN_SCAN_MIN;
     if (d->operation == QN_SCAN_SUM) return "0";
     if (d->operation == QN_SCAN_PRODUCT) return "1";
+    if (d->operation == QN_SCAN_LOG_SUM_EXP) return "-INFINITY";
     if (!real) return qn__element_limit(d->from.type, largest);
     return d->exclusive ? qn__element_limit(QN_F32, largest) : "NAN";
 }
@@ -254,6 +255,10 @@ static qn_status check(const qn_kernels *kernels, const qn_stream *stream, const
     if (!status) status = qn__array_check_written(kernels, "qn_kernels_scan", "to", &desc->to, &d->to);
     if (!status) status = qn__array_alike(kernels, "qn_kernels_scan", "to", &d->to, "from", &d->from);
     if (status) return status;
+    if (d->operation == QN_SCAN_LOG_SUM_EXP && !qn__element(d->from.type)->is_float)
+        return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
+                           "qn_kernels_scan: from is of %s; QN_SCAN_LOG_SUM_EXP is of floats",
+                           qn__element(d->from.type)->name);
     if (d->dimension >= (d->from.rank ? d->from.rank : 1))
         return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
                            "qn_kernels_scan: dimension is %u; the dimensions of from (%s) are 0 to %u",

@@ -1,4 +1,6 @@
 /* Elements joined with all before them along an axis: calls of kernels.h. */
+#include <math.h>
+
 #include "tensor/calls.h"
 
 /* Where an op's integers are. */
@@ -53,6 +55,11 @@ qn_tensor *qn_cumulative_min(qn_tensor *x, int32_t axis) {
     return scan("qn_cumulative_min", QN_SCAN_MIN, x, axis, false);
 }
 
+qn_tensor *qn_cumulative_log_sum_exp(qn_tensor *x, int32_t axis) {
+    if (qn__node_of(x) && !qn__is_float((qn_element)x->node->type)) x = qn_cast(x, QN_F32);
+    return scan("qn_cumulative_log_sum_exp", QN_SCAN_LOG_SUM_EXP, x, axis, false);
+}
+
 /* ---- gradients ---- */
 
 /* Of a product: where there is a zero before, the products that have it but for that one. */
@@ -79,6 +86,22 @@ static qn_tensor *gradient_of_extreme(const qn__backward *b, int32_t axis) {
                                      axis);
 }
 
+/* Of one sign of the gradient: exp(x) times the sum over all behind of g exp(-y), as logarithms. */
+static qn_tensor *part_of_log_sum(const qn__backward *b, qn_tensor *g, int32_t axis) {
+    qn_tensor *counts = qn_logical_and(qn_greater(g, 0), qn_is_finite(b->value));
+    qn_tensor *logs =
+        qn_where(counts, qn_subtract(qn_log(qn_where(counts, g, 1)), qn_where(counts, b->value, 0)),
+                 (double)-INFINITY);
+    const bool back = !b->node->attributes.integers[REVERSE];
+    qn_tensor *behind = scan("qn_cumulative_log_sum_exp", QN_SCAN_LOG_SUM_EXP, logs, axis, back);
+    return qn_exp(qn_add(b->sources[0], behind));
+}
+
+static qn_tensor *gradient_of_log_sum(const qn__backward *b, int32_t axis) {
+    return qn_subtract(part_of_log_sum(b, b->gradient, axis),
+                       part_of_log_sum(b, qn_negate(b->gradient), axis));
+}
+
 void qn__scan_gradient(qn__backward *b) {
     const int64_t *integers = b->node->attributes.integers;
     const int32_t axis = (int32_t)integers[DIMENSION];
@@ -86,6 +109,8 @@ void qn__scan_gradient(qn__backward *b) {
         b->given[0] = scan("qn_cumulative_sum", QN_SCAN_SUM, b->gradient, axis, !integers[REVERSE]);
     else if (integers[OPERATION] == QN_SCAN_PRODUCT)
         b->given[0] = gradient_of_product(b, axis);
+    else if (integers[OPERATION] == QN_SCAN_LOG_SUM_EXP)
+        b->given[0] = gradient_of_log_sum(b, axis);
     else
         b->given[0] = gradient_of_extreme(b, axis);
 }

@@ -208,6 +208,7 @@ static const struct {
     ALONG(cumulative_product),
     ALONG(cumulative_max),
     ALONG(cumulative_min),
+    ALONG(cumulative_log_sum_exp),
     ONE(nonzero),
     ONE(unique),
     {.name = "masked_select", .pair = qn_masked_select},

@@ -196,6 +196,8 @@ def test_cumulative(batch, random):
                 p.read(p.new("cumulative_product", p.data(factors), axis), np.cumprod(factors.astype(wide), axis).astype(result), room * 10)
             p.read(p.new("cumulative_max", v, axis), np.maximum.accumulate(x, axis))
             p.read(p.new("cumulative_min", v, axis), np.minimum.accumulate(x, axis))
+            logs = np.logaddexp.accumulate(x.astype(np.float64), axis) if x.size else x
+            p.read(p.new("cumulative_log_sum_exp", v, axis), logs.astype(x.dtype if x.dtype.kind == "f" else np.float32), max(room, 2e-6 if x.dtype.kind != "f" else 0) * 10, 10)
     p = batch.program("refusals of scans")
     p.read(p.new("cumulative_sum", p.new("full", "f32", "scalar", "#1"), 0), "qn_cumulative_sum: f32 one element has no axis 0")
 

@@ -265,7 +265,7 @@ class Random:
 
     def keep(self, variable, array):
         array = np.asarray(array, np.float32)
-        if array.size <= 20000 and np.isfinite(array).all() and np.abs(array).max(initial=0) < 1e3:
+        if 0 < array.size <= 20000 and np.isfinite(array).all() and np.abs(array).max(initial=0) < 1e3:
             self.values.append((variable, array))
 
     def unary(self):
@@ -335,8 +335,76 @@ class Random:
             axis = int(self.random.integers(a.ndim))
             self.keep(self.p.new("softmax", v, axis), softmax(a, axis))
 
+    def order(self):
+        v, a = self.pick()
+        if not a.ndim:
+            return
+        axis, kind = int(self.random.integers(a.ndim)), self.random.integers(5)
+        if kind == 0:
+            self.keep(self.p.new("sort", v, axis, 1), -np.sort(-a, axis))
+        elif kind == 1:
+            self.keep(self.p.new("cumulative_sum", v, axis), np.cumsum(a.astype(np.float64), axis))
+        elif kind == 2:
+            self.keep(self.p.new("cumulative_max", v, axis), np.maximum.accumulate(a, axis))
+        elif kind == 3:
+            k = int(self.random.integers(1, a.shape[axis] + 1))
+            self.keep(self.p.new("top_k", v, k, axis, 1), np.sort(a, axis).take(range(k), axis))
+        else:
+            indices = self.random.integers(-1, a.shape[axis] + 1, self.random.integers(1, 5))
+            with_zeros = np.concatenate([a, np.zeros_like(a.take([0], axis))], axis)
+            taken = np.take(with_zeros, np.where(indices < 0, a.shape[axis], indices), axis)
+            self.keep(self.p.new("take", v, self.p.data(indices.astype(np.int64)), axis), taken)
+
+    def rearrange(self):
+        v, a = self.pick()
+        if not a.ndim:
+            return
+        axis, kind = int(self.random.integers(a.ndim)), self.random.integers(6)
+        if kind == 0:
+            shift = int(self.random.integers(-7, 8))
+            self.keep(self.p.new("roll", v, shift, axis), np.roll(a, shift, axis))
+        elif kind == 1:
+            self.keep(self.p.new("repeat", v, 2, axis), np.repeat(a, 2, axis))
+        elif kind == 2:
+            times = tuple(int(x) for x in self.random.integers(1, 3, a.ndim))
+            self.keep(self.p.new("tile", v, shape_text(times)), np.tile(a, times))
+        elif kind == 3 and a.shape[axis]:
+            self.keep(self.p.new("difference", v, 1, axis), np.diff(a, 1, axis))
+        elif kind == 4 and a.ndim > 1:
+            offset = int(self.random.integers(-2, 3))
+            self.keep(self.p.new("tril", v, offset), np.tril(a, offset))
+        elif a.ndim > 1:
+            self.keep(self.p.new("diagonal", v, 0, 0, -1), np.diagonal(a, 0, 0, -1))
+
+    def choose(self):
+        (v, a), (w, b) = self.pick(), self.pick()
+        try:
+            np.broadcast_shapes(a.shape, b.shape)
+        except ValueError:
+            self.keep(self.p.new("clip", v, "#-0.5", "#0.75"), np.clip(a, np.float32(-0.5), np.float32(0.75)))
+            return
+        self.keep(self.p.new("where", self.p.new("greater", v, w), v, w), np.where(a > b, a, b))
+
+    def matrix(self):
+        v, a = self.pick()
+        if a.ndim < 2 or a.size > 2000 or not a.size:
+            return
+        n = a.shape[-2]
+        small = self.p.new("tanh", v)
+        square = self.p.new("matmul", small, self.p.new("transpose", small, -1, -2))
+        square = self.p.new("add", square, self.p.new("multiply", self.p.new("eye", "f32", n, n, 0), f"#{n}.0"))
+        wide = np.tanh(a.astype(np.float64))
+        wide = wide @ wide.swapaxes(-1, -2) + n * np.eye(n)
+        kind = self.random.integers(3)
+        if kind == 0:
+            self.keep(self.p.new("inverse", square), np.linalg.inv(wide))
+        elif kind == 1:
+            self.keep(self.p.new("cholesky", square), np.linalg.cholesky(wide))
+        else:
+            self.keep(self.p.new("svd", square, 0), np.linalg.svd(wide, compute_uv=False))
+
     def run(self):
-        steps = [self.unary] * 3 + [self.binary] * 4 + [self.reduce] * 2 + [self.view] * 4 + [self.row, self.product]
+        steps = [self.unary] * 3 + [self.binary] * 4 + [self.reduce] * 2 + [self.view] * 4 + [self.row, self.product, self.order, self.rearrange, self.choose, self.matrix]
         for _ in range(self.random.integers(3, 31)):
             steps[self.random.integers(len(steps))]()
         for _ in range(2):

@@ -113,6 +113,7 @@ def rows(check, few):
         check("log_sum_exp", lambda p, x: p.new("log_sum_exp", x, axis, 0), lambda x: torch.logsumexp(x, axis), (4, 5))
         check("cumulative_sum", lambda p, x: p.new("cumulative_sum", x, axis), lambda x: torch.cumsum(x, axis), (4, 5))
         check("cumulative_product", lambda p, x: p.new("cumulative_product", x, axis), lambda x: torch.cumprod(x, axis), (4, 5))
+        check("cumulative_log_sum_exp", lambda p, x: p.new("cumulative_log_sum_exp", x, axis), lambda x: torch.logcumsumexp(x, axis), (4, 5), low=-30, high=30)
         check("cumulative_max", lambda p, x: p.new("cumulative_max", x, axis), lambda x: torch.cummax(x, axis)[0], (4, 5))
         check("variance", lambda p, x: p.new("variance", x, axis, 1, 0), lambda x: torch.var(x, axis), (4, 5))
         check("norm", lambda p, x: p.new("norm", x, axis, 0), lambda x: torch.linalg.norm(x, dim=axis), (4, 5))

@@ -130,8 +130,10 @@ static qn_tensor *ordered(void *user, qn_tensor *const *x, size_t count) {
 static qn_tensor *cumulated(void *user, qn_tensor *const *x, size_t count) {
     (void)user, (void)count;
     qn_tensor *sums = qn_square(qn_cumulative_sum(x[0], 1)), *products = qn_cumulative_product(x[0], 0);
+    qn_tensor *signs = qn_multiply(qn_cumulative_log_sum_exp(qn_multiply(x[0], 5), 1),
+                                   qn_arange(qn_tensor_owner(x[0]), qn_tensor_type(x[0]), -2, 2, 1));
     return qn_add(qn_multiply(sums, products),
-                  qn_multiply(qn_cumulative_max(x[0], 1), qn_cumulative_min(x[0], 0)));
+                  qn_add(signs, qn_multiply(qn_cumulative_max(x[0], 1), qn_cumulative_min(x[0], 0))));
 }
 static qn_tensor *rearranged(void *user, qn_tensor *const *x, size_t count) {
     (void)user, (void)count;
