@@ -144,8 +144,13 @@ static qn_tensor *handle_of(qn_tensors *tensors, qn__node *node) {
     return qn__handle(tensors, node);
 }
 
-static void add_gradient(trail *t, const qn__node *node, qn_tensor *gradient) {
-    qn_tensor **sum = &t->gradients[node->index];
+/* Walks of an eager owner, of which each op is one, use the nodes' indices. */
+static void number_again(const trail *t) {
+    for (size_t k = 0; t->tensors->desc.eager && k < t->count; k++) t->nodes[k]->index = (uint32_t)k;
+}
+
+static void add_gradient(trail *t, uint32_t place, qn_tensor *gradient) {
+    qn_tensor **sum = &t->gradients[place];
     qn_tensor *all = *sum ? qn_add(*sum, gradient) : gradient;
     qn_tensor_retain(all);
     if (*sum) qn_tensor_release(*sum);
@@ -161,11 +166,13 @@ static void pass_on(trail *t, qn__node *node) {
     qn__gradient *function = qn__gradient_of((qn__op)node->op);
     if (node->is_leaf || !function || !t->gradients[node->index]) return;
     qn__backward b = {.tensors = t->tensors, .node = node, .gradient = t->gradients[node->index]};
+    uint32_t places[QN__SOURCES];
+    for (uint32_t i = 0; i < node->num_sources; i++) places[i] = node->sources[i]->index;
     b.value = handle_of(t->tensors, node);
     for (uint32_t i = 0; i < node->num_sources; i++) b.sources[i] = handle_of(t->tensors, node->sources[i]);
     function(&b);
     for (uint32_t i = 0; i < node->num_sources; i++)
-        if (b.given[i] && node->sources[i]->needs_gradient) add_gradient(t, node->sources[i], b.given[i]);
+        if (b.given[i] && node->sources[i]->needs_gradient) add_gradient(t, places[i], b.given[i]);
 }
 
 /* Of a loss that has been checked: the gradients of all nodes on the way. */
@@ -177,10 +184,9 @@ static qn_status go_back(trail *t, qn_tensor *loss) {
     qn_status status = qn_scope_begin(tensors);
     if (status) return status;
     qn_tensor *one = qn_ones(tensors, qn_tensor_type(loss), qn_tensor_shape(loss));
-    add_gradient(t, loss->node, one);
-    /* Walks of an eager owner use the nodes' indices. */
+    add_gradient(t, (uint32_t)t->count - 1, one);
     for (size_t i = t->count; i-- > 0;) {
-        for (size_t k = 0; tensors->desc.eager && k < t->count; k++) t->nodes[k]->index = (uint32_t)k;
+        number_again(t);
         pass_on(t, t->nodes[i]);
     }
     return qn_scope_end(tensors);
@@ -207,6 +213,7 @@ static qn_tensor *check_loss(const char *function, qn_tensor *loss, qn_tensors *
 /* A handle of the open scope for what the trail has for a node, or zeros. */
 static qn_tensor *result_for(const trail *t, qn_tensor *input) {
     const qn__node *node = input->node;
+    number_again(t);
     qn_tensor *g = node->index < t->count && t->nodes[node->index] == node ? t->gradients[node->index] : NULL;
     if (!g) return qn_zeros(t->tensors, (qn_element)node->type, qn_tensor_shape(input));
     if (g->status) {

@@ -192,6 +192,17 @@ static void compositions(void **state) {
     assert_ok(f->context, qn_scope_end(f->t));
 }
 
+/* Where each op is computed at once, too. */
+static void gradients_of_an_eager_owner(void **state) {
+    (void)state;
+    tensor_fixture f = make_tensors(&(qn_tensors_desc){.eager = true});
+    qn_tensor *x = scattered(&f, QN_SHAPE(3, 4), -1, 1.3, 5), *y = scattered(&f, QN_SHAPE(4), 0.2, 0.6, 6);
+    check(&f, "clip and where", clipped, NULL, (qn_tensor *[]){x, y}, 2);
+    check(&f, "rows", rows, NULL, &x, 1);
+    check(&f, "reductions", reduced, NULL, &x, 1);
+    end_tensors(&f);
+}
+
 /* The function is checked, not the check: one with a wrong gradient is found. */
 static qn_tensor *wrong_gradient(void *user, qn_tensor *const *x, size_t count) {
     (void)user, (void)count;
@@ -299,6 +310,7 @@ int main(void) {
     if (device_is_missing()) return TEST_SKIPPED;
     const struct CMUnitTest tests[] = {cmocka_unit_test(functions_of_elements),
                                        cmocka_unit_test(compositions),
+                                       cmocka_unit_test(gradients_of_an_eager_owner),
                                        cmocka_unit_test(choices),
                                        cmocka_unit_test(cumulative_products_with_zeros),
                                        cmocka_unit_test(a_wrong_gradient_is_found),
