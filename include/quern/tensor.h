@@ -524,6 +524,8 @@ QN_API qn_tensor *qn_argsort(qn_tensor *x, int32_t axis, bool descending); /* QN
 /* The k largest along an axis, the largest first, or the smallest; among equal ones the first. `indices`, where it is not NULL, becomes a tensor of
    where they are, QN_I64. */
 QN_API qn_tensor *qn_top_k(qn_tensor *x, uint64_t k, int32_t axis, bool smallest, qn_tensor **indices);
+/* What so large a part of the elements along an axis is below (0.5: the median), between neighbours in proportion; NaN where one is. */
+QN_API qn_tensor *qn_quantile(qn_tensor *x, double part, int32_t axis, bool keep);
 /* The numbers from 0 to count - 1 in random order, QN_I64. */
 QN_API qn_tensor *qn_permutation(qn_tensors *tensors, uint64_t count);
 

@@ -1,5 +1,6 @@
 /* Order: sorts and the extreme elements of rows, by calls of kernels.h along the last dimension. Where values are wanted that gradients go to,
    they are taken by the places that they had. */
+#include <math.h>
 #include <string.h>
 
 #include "tensor/calls.h"
@@ -84,6 +85,27 @@ qn_tensor *qn_top_k(qn_tensor *x, uint64_t k, int32_t axis, bool smallest, qn_te
     qn_tensor *places = rows(QN__OP_TOP_K, x, d, k, smallest, 1);
     if (indices) *indices = places;
     return qn_take_along_axis(x, places, (int32_t)d);
+}
+
+qn_tensor *qn_quantile(qn_tensor *x, double part, int32_t axis, bool keep) {
+    static const char function[] = "qn_quantile";
+    qn_tensors *tensors;
+    uint32_t d;
+    qn_tensor *wrong = check(function, x, axis, &tensors, &d);
+    if (!wrong && (!(part >= 0 && part <= 1) || !x->node->sizes[d]))
+        wrong =
+            qn__failed(tensors, function, QN_ERROR_ARGUMENT, "part %g of %llu elements along axis %u of %s",
+                       part, (unsigned long long)x->node->sizes[d], (unsigned)d, qn__describe(x->node).text);
+    if (wrong) return wrong;
+    if (!qn__is_float((qn_element)x->node->type)) x = qn_cast(x, QN_F32);
+    const double place = part * (double)(x->node->sizes[d] - 1), below = floor(place);
+    const int64_t low = (int64_t)below, high = (int64_t)ceil(place);
+    qn_tensor *sorted = qn_sort(x, (int32_t)d, false);
+    qn_tensor *under = qn_slice(sorted, (int32_t)d, low, low + 1, 1),
+              *over = qn_slice(sorted, (int32_t)d, high, high + 1, 1);
+    qn_tensor *has_nan = qn_any(qn_is_nan(x), (qn_axes){1, {(int32_t)d}}, true);
+    qn_tensor *y = qn_where(has_nan, (double)NAN, low == high ? under : qn_lerp(under, over, place - below));
+    return keep ? y : qn_squeeze(y, (qn_axes){1, {(int32_t)d}});
 }
 
 qn_tensor *qn_permutation(qn_tensors *tensors, uint64_t count) {

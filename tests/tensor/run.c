@@ -295,6 +295,8 @@ static qn_tensor *apply_arrangement(runner *r) {
     if (is(r, "meshgrid")) return grid(r);
     if (is(r, "einsum")) return einsum(r);
     if (is(r, "unstack")) return part_of_unstack(r);
+    if (is(r, "quantile"))
+        return qn_quantile(tensor(r, 3), strtod(word(r, 4), NULL), (int32_t)integer(r, 5), truth(r, 6));
     if (is(r, "difference"))
         return qn_difference(tensor(r, 3), (uint32_t)integer(r, 4), (int32_t)integer(r, 5));
     if (is(r, "vector_dot")) return qn_vector_dot(tensor(r, 3), tensor(r, 4), (int32_t)integer(r, 5));

@@ -181,6 +181,20 @@ def test_differences(batch, random):
     p.read(p.new("difference", v, 1, 3), "has no axis 3")
 
 
+def test_quantiles(batch, random):
+    for shape, axis in (((9,), 0), ((4, 6), -1), ((5, 3, 2), 1), ((1, 4), 0)):
+        x = make(random, "f32", shape, -9, 9)
+        p = batch.program(f"quantiles {shape} {axis}")
+        v = p.data(x)
+        for part in (0, 0.5, 0.3, 1):
+            p.read(p.new("quantile", v, part, axis, 1), np.quantile(x.astype(np.float64), part, axis, keepdims=True).astype(np.float32), 2e-6, 9)
+    x = np.array([[1, np.nan, 3], [4, 5, 9]], np.float32)
+    p = batch.program("quantiles with NaN, of integers, that are none")
+    p.read(p.new("quantile", p.data(x), 0.5, 1, 0), np.array([np.nan, 5], np.float32))
+    p.read(p.new("quantile", p.data(np.array([3, 1, 2, 8])), 0.5, 0, 0), np.float32(2.5))
+    p.read(p.new("quantile", p.data(x), 1.5, 1, 0), "part 1.5 of 3 elements along axis 1 of f32 2x3")
+
+
 def test_cumulative(batch, random):
     for i, type_name in enumerate(TESTED):
         shapes = [((9,), 0), ((4, 9), -1), ((9, 4), 0), ((3, 8, 5), 1), ((2, 3000), 1), ((3, 0), 1)]
@@ -317,7 +331,7 @@ def main():
     if args.count < 100:
         TESTED[:] = ["f32", "i64", "u8"]
     random, batch = np.random.default_rng(args.seed), Batch(args.runner)
-    for part in (test_take, test_along, test_index, test_order, test_selection, test_sets, test_differences, test_cumulative, test_counts, test_results_again, test_rearranging, test_named):
+    for part in (test_take, test_along, test_index, test_order, test_selection, test_sets, test_differences, test_quantiles, test_cumulative, test_counts, test_results_again, test_rearranging, test_named):
         part(batch, random)
     sys.exit(1 if batch.run() else 0)
 

@@ -271,6 +271,18 @@ static void tangents(void **state) {
     assert_ok(f->context, qn_scope_end(f->t));
 }
 
+/* Where each op is computed at once, too. */
+static void batches_of_an_eager_owner(void **state) {
+    (void)state;
+    tensor_fixture f = make_tensors(&(qn_tensors_desc){.eager = true});
+    transformed list[FUNCTIONS];
+    const shared s = make_shared(&f);
+    list_functions(&s, list);
+    for (int i = 0; i < FUNCTIONS; i++) check_batch(&f, &list[i]);
+    check_tangent(&f, &list[0]);
+    end_tensors(&f);
+}
+
 /* ---- refusals ---- */
 
 /* Keeps what it made of an example. */
@@ -335,8 +347,8 @@ static void refusals(void **state) {
 
 int main(void) {
     if (device_is_missing()) return TEST_SKIPPED;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(batches), cmocka_unit_test(tangents),
-                                       cmocka_unit_test(refusals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(batches), cmocka_unit_test(batches_of_an_eager_owner),
+                                       cmocka_unit_test(tangents), cmocka_unit_test(refusals)};
     tensor_fixture f = make_tensors(NULL);
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
         ((struct CMUnitTest *)tests)[i].initial_state = &f;
