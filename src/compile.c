@@ -284,6 +284,7 @@ static bool run_passes(compile *c) {
     qn__pass_options options = {.level = level,
                                 .target = c->target,
                                 .fast_math = c->options.fast_relaxed_math,
+                                .safe = request->safe,
                                 .dump = wants_passes ? dump_pass : NULL,
                                 .user = c,
                                 .unsupported = &unsupported,
@@ -407,6 +408,7 @@ static bool run_emit(compile *c) {
     c->result->text_size = emitted.size;
     c->result->info = emitted.info;
     qn__describe_strings(c->arena, &c->result->info, c->module);
+    qn__describe_sites(c->arena, &c->result->info, c->module);
     take_refused(c);
     take_state(c);
     return true;

@@ -62,6 +62,7 @@ typedef struct qn__compile_request {
     bool target_complete; /* by qn__compile_target, or changed since: nothing is added to it */
     int level;            /* 0, 1 or 2; -cl-opt-disable makes it 0 */
     bool debug;           /* as -g */
+    bool safe;            /* no access leaves what a kernel was given (pass/guard.c) */
     bool verify;          /* verifier after every pass */
     const char *dump; /* NULL: no dump; "": the IR at the end; "all": after each pass that changed something;
                          otherwise after the pass of that name ("lower" is what the passes start from) */
@@ -130,6 +131,11 @@ uint64_t qn__reach(const qn__kernel_info *kernel, uint32_t param, const unsigned
 /* The same as text, one expression after another, each given to `put`: "4 * get_global_id(0) + 4 if get_global_id(0) < n". */
 void qn__reach_print(const qn__kernel_info *kernel, uint32_t param, qn__arena *arena,
                      void (*put)(void *user, const char *text), void *user);
+
+/* Whether a safe kernel's accesses stay inside in a launch but for those that it checks. `extents` are the bytes of the memory
+   of each parameter. */
+bool qn__stays_inside(const qn__kernel_info *kernel, const unsigned char *args, const uint64_t *extents,
+                      const qn__reach_range *range);
 
 /* A word for a stage or status, for messages: "parse", "out of memory". */
 const char *qn__compile_stage_name(qn__compile_stage stage);

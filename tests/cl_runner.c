@@ -32,7 +32,7 @@ typedef struct options {
     const char *device, *cache, *only[MAX_ONLY];
     unsigned num_only;
     unsigned jobs, shard, shards, batch, seconds;
-    bool quiet, packed;
+    bool quiet, packed, safe;
     const char **paths;
     size_t num_paths;
 } options;
@@ -196,7 +196,8 @@ static qn_status compile(session *s, const char *cl_options, qn_program **progra
                             .source_size = s->test->size,
                             .path = s->test->path,
                             .options = cl_options,
-                            .opt_level = s->config->opt_level};
+                            .opt_level = s->config->opt_level,
+                            .safe = s->host->options->safe};
     return s->host->options->packed ? compile_packed(s, &desc, program)
                                     : qn_program_create(s->device, &desc, program);
 }
@@ -644,6 +645,7 @@ static void usage(void) {
         "the CPU 16\n"
         "  --seconds N     a file may take: 120\n"
         "  --packed        pack each program (qn_program_pack) and load that\n"
+        "  --safe          programs whose accesses are kept inside\n"
         "  --quiet         print only what failed");
     exit(2);
 }
@@ -675,6 +677,8 @@ static void parse(int argc, char **argv, options *o) {
             o->cache = value_of(argc, argv, &i);
         else if (strcmp(argv[i], "--packed") == 0)
             o->packed = true;
+        else if (strcmp(argv[i], "--safe") == 0)
+            o->safe = true;
         else if (strcmp(argv[i], "--quiet") == 0)
             o->quiet = true;
         else if (strcmp(argv[i], "-j") == 0)

@@ -578,18 +578,25 @@ typedef struct qn_program_desc {
        declared. Options, defines and headers are for all. What two files define is QN_ERROR_COMPILE. */
     const qn_source *sources;
     size_t num_sources;
+    bool safe; /* no access leaves the memory that a kernel was given or has */
 } qn_program_desc;
 
 /* Compiles for one device. On the CPU device kernels can be launched within milliseconds: they are interpreted while
    the host's C compiler works, and a launch goes on with the compiled code, from the next work-group, once that is
    there; results are the same. What is interpreted is checked: an access outside of the memory that a pointer leads to
-   ends the kernel with QN_ERROR_KERNEL_FAILED and a sentence with the line. Compiled code is not. With `debug`, and
+   ends the kernel with QN_ERROR_KERNEL_FAILED and a sentence with the line. Compiled code is not, but with `safe`. With `debug`, and
    `cpu_compile_first` in the context, the call waits for the compiler. Errors: QN_ERROR_NULL, QN_ERROR_COMPILE
    (qn_error_message is the log), QN_ERROR_ARGUMENT (an unknown option, a wrong name of a define, `sources` beside
    `source` or `path`, a packed program among `sources`, anything that says how to compile with a packed program), QN_ERROR_UNSUPPORTED (a packed program has nothing for the device: the message has
    what it has), QN_ERROR_IO (also: a packed program is damaged), QN_ERROR_OUT_OF_MEMORY, QN_ERROR_DRIVER (the host's
    compiler failed). On the CPU device a program that takes the host's C compiler too much time or memory (30 seconds, 2
    GiB) is compiled without optimisation, or else interpreted; `log` gets a warning. Any thread. */
+/* With `safe`, for kernels that others wrote: on every device an access outside of the buffers, local arrays and private arrays
+   that a kernel was given or has reads zero or is dropped. The first of them is told by the next call that waits for the device, as
+   QN_ERROR_KERNEL_FAILED with the line, the parameter's or variable's name and the place; results of right kernels
+   are the same bits. Costs little: a launch whose arguments show that all is inside runs code without those checks. Refused with
+   the line (QN_ERROR_UNSUPPORTED): pointers whose origin a kernel hides, and built-ins of one architecture whose accesses
+   cannot be checked. */
 QN_API qn_status qn_program_create(qn_device *device, const qn_program_desc *desc, qn_program **program);
 QN_API void qn_program_destroy(qn_program *program);
 QN_API const char *qn_program_log(const qn_program *program); /* warnings; "" if none; the program's */

@@ -43,9 +43,13 @@ typedef struct qn__kernel_info {
 #include "emit/code_info.def"
 } qn__kernel_info;
 
-/* The parameters of the source: those of a kernel but for the program's state. */
+/* The parameters of the source: what a program adds to a kernel's is behind them. */
 static inline uint32_t qn__source_params(const qn__kernel_info *info) {
-    return info->num_params - (info->num_params && info->params[info->num_params - 1].is_state);
+    uint32_t count = info->num_params;
+    while (count && (info->params[count - 1].is_state || info->params[count - 1].is_faults ||
+                     info->params[count - 1].extent_of))
+        count--;
+    return count;
 }
 
 typedef struct qn__refusal {
@@ -57,5 +61,12 @@ typedef struct qn__code_info {
 #define CODE_FACT(shape, type, name, doc) QN__DECLARE_##shape(type, name)
 #include "emit/code_info.def"
 } qn__code_info;
+
+/* The kernels of the source, which come first. */
+static inline uint32_t qn__source_kernels(const qn__code_info *info) {
+    uint32_t count = info->num_kernels;
+    while (count && info->kernels[count - 1].is_checked) count--;
+    return count;
+}
 
 #endif

@@ -48,6 +48,8 @@ static qn__param_info describe_param(const ir_arg *arg, uint64_t end) {
                             .is_const = arg->flags & IR_ARG_CONST,
                             .is_restrict = arg->flags & IR_ARG_RESTRICT,
                             .is_state = arg->flags & IR_ARG_STATE,
+                            .is_faults = arg->flags & IR_ARG_FAULTS,
+                            .extent_of = arg->extent_of,
                             .is_written = is_pointer && !is_constant && !(arg->flags & IR_ARG_NO_WRITE),
                             .size = arg->size,
                             .align = align,
@@ -64,6 +66,14 @@ static uint64_t static_local(const ir_function *kernel) {
     for (size_t i = 0; i < kernel->locals.len; i++)
         size = aligned(size, kernel->locals.data[i].align) + kernel->locals.data[i].size;
     return size;
+}
+
+/* Among the kernels, which are described in the module's order. */
+static uint32_t index_of(const ir_function *kernel) {
+    const ir_module *module = kernel->module;
+    uint32_t index = 0;
+    for (size_t i = 0; module->functions.data[i] != kernel; i++) index += module->functions.data[i]->is_kernel;
+    return index;
 }
 
 static void describe(qn__arena *arena, const ir_function *kernel, qn__kernel_info *info) {
@@ -84,6 +94,10 @@ static void describe(qn__arena *arena, const ir_function *kernel, qn__kernel_inf
                               .vec_type_hint = kernel->vec_type_hint,
                               .reach = kernel->reach,
                               .num_reach = kernel->num_reach,
+                              .limits = kernel->limits,
+                              .num_limits = kernel->num_limits,
+                              .checked = kernel->checked ? index_of(kernel->checked) + 1 : 0,
+                              .is_checked = kernel->is_checked,
                               .static_local = static_local(kernel)};
     memcpy(info->reqd_local, kernel->reqd_local, sizeof info->reqd_local);
     memcpy(info->hint_local, kernel->hint_local, sizeof info->hint_local);
@@ -112,6 +126,13 @@ void qn__describe_strings(qn__arena *arena, qn__code_info *info, const ir_module
     }
     info->strings = strings;
     info->num_strings = (uint32_t)module->globals.len;
+}
+
+void qn__describe_sites(qn__arena *arena, qn__code_info *info, const ir_module *module) {
+    const char **sites = QN__NEW_ARRAY(arena, const char *, module->sites.len + 1);
+    for (size_t i = 0; i < module->sites.len; i++) sites[i] = module->sites.data[i];
+    info->sites = sites;
+    info->num_sites = (uint32_t)module->sites.len;
 }
 
 static void emit_nothing(qn__arena *arena, ir_module *module, const qn__emit_options *options,

@@ -10,5 +10,6 @@ uint64_t qn__args_size(const ir_function *kernel);
 /* The kernel with what its source says of it, behind those that `info` has; the emitter adds what it finds. */
 qn__kernel_info *qn__describe_kernel(qn__arena *arena, qn__code_info *info, const ir_function *kernel);
 void qn__describe_strings(qn__arena *arena, qn__code_info *info, const ir_module *module);
+void qn__describe_sites(qn__arena *arena, qn__code_info *info, const ir_module *module);
 
 #endif

@@ -426,7 +426,8 @@ enum {
     IR_ARG_VOLATILE = 4,
     IR_ARG_NO_WRITE = 8,
     IR_ARG_NO_READ = 16,
-    IR_ARG_STATE = 32 /* a kernel's last one: the program's own variables, which the runtime passes */
+    IR_ARG_STATE = 32, /* behind those of the source: the program's own variables, which the runtime passes */
+    IR_ARG_FAULTS = 64 /* of a safe kernel, the last: where it notes accesses outside (util/faults.h) */
 };
 
 typedef enum ir_small_float {
@@ -451,6 +452,7 @@ typedef struct ir_arg {
     const char *const *field_names; /* of a struct by value or pointed to, as in code_info.def */
     const uint32_t *fields;
     uint32_t num_fields; /* words of `fields` are IR_FIELD_WORDS times as many */
+    uint32_t extent_of;  /* of a safe kernel: 1 + the parameter whose memory has so many bytes; 0: it is none */
 } ir_arg;
 
 /* A field: byte offset, bytes of a lane (0: no number), lanes, IR_FIELD_* bits, elements of the array that it is, else 1.
@@ -500,6 +502,10 @@ struct ir_function {
     ir_loc loc;
     const uint32_t *reach; /* what a kernel is sure to access (ir/reach.h) */
     uint32_t num_reach;
+    const uint32_t *limits; /* of a safe kernel: what bounds accesses that it does not check (ir/limits.h) */
+    uint32_t num_limits;
+    ir_function *checked; /* the same kernel for where they do not hold; NULL: there are no limits */
+    bool is_checked;      /* is one */
     ir_constants constants;
     ir_instr *last_var;                    /* where qn__ir_variable goes on; kept by the builder */
     uint32_t index, num_calls, num_copies; /* of qn__survey, for the inliner */
@@ -528,6 +534,7 @@ struct ir_module {
     QN__VEC(ir_global) globals;
     QN__VEC(const char *) files; /* source file names for ir_loc */
     QN__VEC(qn__str) texts;      /* of the files, for targets with wants_checks; empty where there is none */
+    QN__VEC(const char *) sites; /* of safe kernels: what each check is of, by qn__faults.site */
     bool has_generic;            /* pointers to the generic address space may be there */
     uint32_t max_instrs;         /* passes give up with an escape beyond this many; 0: no limit */
 };

@@ -10,6 +10,7 @@ typedef struct qn__pass_options {
     int level;         /* 0: only what is needed (inlining, lowerings); 1: cheap; 2: all */
     qn__target target; /* what it lacks, lowerings remove; they run last */
     bool fast_math;    /* -cl-fast-relaxed-math */
+    bool safe;         /* kernels whose accesses stay inside (guard.c) */
     /* Called after each pass that changed something (and once with "lower" before the first); may be NULL. */
     void (*dump)(void *user, const char *pass, const ir_module *module);
     void *user;

@@ -19,7 +19,7 @@ static qn_status no_kernel(qn_program *program, const char *name) {
     if (refused) return qn__fail_text(program->object.context, QN_ERROR_UNSUPPORTED, refused);
     char list[600] = "";
     size_t length = 0;
-    for (uint32_t i = 0; i < program->info.num_kernels && length < sizeof list - 80; i++)
+    for (uint32_t i = 0; i < qn__source_kernels(&program->info) && length < sizeof list - 80; i++)
         length += (size_t)snprintf(list + length, sizeof list - length, "%s%.60s", i ? ", " : "",
                                    program->info.kernels[i].name);
     qn_context *context = program->object.context;
@@ -32,8 +32,8 @@ static qn_status no_kernel(qn_program *program, const char *name) {
 }
 
 static const qn__kernel_info *find(const qn_program *program, const char *name) {
-    if (!name) return program->info.num_kernels == 1 ? &program->info.kernels[0] : NULL;
-    for (uint32_t i = 0; i < program->info.num_kernels; i++)
+    if (!name) return qn__source_kernels(&program->info) == 1 ? &program->info.kernels[0] : NULL;
+    for (uint32_t i = 0; i < qn__source_kernels(&program->info); i++)
         if (strcmp(program->info.kernels[i].name, name) == 0) return &program->info.kernels[i];
     return NULL;
 }

@@ -127,7 +127,7 @@ static void bind_buffer(launch *l, uint32_t index, qn_buffer *buffer) {
     const uint64_t address = root->address + buffer->offset;
     const uint32_t n = l->num_buffers++;
     l->bindings[n] = (qn__binding){index, root->memory, buffer->offset};
-    l->uses[n] = (qn__use){buffer, param->is_written};
+    l->uses[n] = (qn__use){buffer, param->is_written || param->is_faults};
     l->extents[index] = buffer->size;
     memcpy(l->args + param->offset, &address, sizeof address);
 }
@@ -195,6 +195,17 @@ static qn_status store_arg(launch *l, uint32_t index, const qn_arg *arg) {
     return wrong(l, index, "the argument has no valid kind");
 }
 
+/* A parameter that is none of the source's. Those whose memory it tells of stand before it. */
+static void store_own(launch *l, uint32_t index) {
+    const qn__param_info *param = &l->info->params[index];
+    const qn_program *program = l->kernel->program;
+    l->extents[index] = 0;
+    if (param->extent_of)
+        memcpy(l->args + param->offset, &l->extents[param->extent_of - 1], sizeof *l->extents);
+    else
+        bind_buffer(l, index, param->is_faults ? program->faults : program->state);
+}
+
 /* All, or the values alone, that is what is no pointer. */
 static qn_status store_args(launch *l, const qn_arg *args, size_t num_args, bool values_only) {
     const uint32_t wanted = qn__source_params(l->info);
@@ -209,7 +220,7 @@ static qn_status store_args(launch *l, const qn_arg *args, size_t num_args, bool
         if (status) return status;
     }
     if (values_only) return QN_OK;
-    if (wanted < l->info->num_params) bind_buffer(l, wanted, l->kernel->program->state);
+    for (uint32_t i = wanted; i < l->info->num_params; i++) store_own(l, i);
     return QN_OK;
 }
 
@@ -359,21 +370,35 @@ static void keep_sizes(qn__command *command, const qn__command *before) {
     memcpy(command->local, before->local, sizeof command->local);
 }
 
-/* Kernels may look at a pointer and leave it alone where it is null. What is sure to follow it would end the process, or take
-   the device along. */
-static qn_status check_nulls(const launch *l, const qn__command *command) {
+static qn__reach_range range_of(const qn__command *command) {
     qn__reach_range range;
     for (int d = 0; d < 3; d++) {
         range.global[d] = command->global[d];
         range.offset[d] = command->offset[d];
         range.local[d] = command->local[d];
     }
+    return range;
+}
+
+/* Kernels may look at a pointer and leave it alone where it is null. What is sure to follow it would end the process, or take
+   the device along. */
+static qn_status check_nulls(const launch *l, const qn__command *command) {
+    const qn__reach_range range = range_of(command);
     for (uint32_t i = 0; i < l->info->num_params; i++) {
         const bool is_null = l->info->params[i].kind == QN__PARAM_BUFFER && !l->extents[i];
         if (is_null && qn__reach(l->info, i, l->args, &range))
             return wrong(l, i, "it is null, and the kernel accesses it");
     }
     return QN_OK;
+}
+
+/* Of a safe kernel that which is right for the launch: where its limits do not hold, the one that checks every access. */
+static void choose_kernel(launch *l, qn__command *command) {
+    const qn__reach_range range = range_of(command);
+    atomic_bool *may_have_faults = &l->kernel->program->may_have_faults;
+    if (l->info->checked && !qn__stays_inside(l->info, l->args, l->extents, &range))
+        command->kernel = l->info->checked - 1;
+    if (!atomic_load_explicit(may_have_faults, memory_order_relaxed)) atomic_store(may_have_faults, true);
 }
 
 /* The whole command, checked. Of an empty launch the global size is 0. before: what stands for arguments and a range that
@@ -391,6 +416,7 @@ static qn_status prepare(launch *l, qn__command *command, const qn_range *range,
         status = set_sizes(l, range, command);
     if (range && range->global[0] == 0) command->global[0] = 0;
     if (!status && l->may_have_null && command->global[0]) status = check_nulls(l, command);
+    if (!status && l->kernel->program->faults && command->global[0]) choose_kernel(l, command);
     command->bindings = l->bindings;
     command->num_bindings = l->num_buffers;
     command->extents = l->extents;

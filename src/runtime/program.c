@@ -170,6 +170,7 @@ qn_status qn__program_request(qn_context *context, const qn_program_desc *desc, 
     request->num_headers = desc->num_headers;
     request->level = level_of(desc);
     request->debug = desc->debug;
+    request->safe = desc->safe;
     return status;
 }
 
@@ -365,6 +366,7 @@ static qn_status build(qn_program *program, qn__program_input *input, bool use_c
     char label[LABEL];
     if (!status) log_build(program, label_of(&input->request, label), cached ? hit ? "hit" : "miss" : "off");
     if (!status) status = qn__program_create_state(program);
+    if (!status) status = qn__faults_create(program);
     qn__release(&context->allocator, key.text);
     return status;
 }
@@ -408,6 +410,7 @@ void qn__program_finalise(qn_program *program) {
     const qn__allocator *allocator = &program->object.context->allocator;
     if (program->code) program->device->backend->code_unload(program->device->gpu, program->code);
     if (program->state) qn_buffer_destroy(program->state);
+    if (program->faults) qn__faults_destroy(program);
     if (program->result) qn__compile_free(program->result);
     if (program->interpreted) qn__compile_free(program->interpreted);
     qn__release(allocator, program->result);
@@ -423,12 +426,12 @@ const char *qn_program_log(const qn_program *program) {
 
 uint32_t qn_program_kernel_count(const qn_program *program) {
     if (qn__check(program, QN__OBJECT_PROGRAM, "qn_program_kernel_count", "program")) return 0;
-    return program->info.num_kernels;
+    return qn__source_kernels(&program->info);
 }
 
 const char *qn_program_kernel_name(const qn_program *program, uint32_t index) {
     if (qn__check(program, QN__OBJECT_PROGRAM, "qn_program_kernel_name", "program")) return NULL;
-    return index < program->info.num_kernels ? program->info.kernels[index].name : NULL;
+    return index < qn__source_kernels(&program->info) ? program->info.kernels[index].name : NULL;
 }
 
 qn_status qn_program_wait(qn_program *program, uint64_t timeout_ns) {

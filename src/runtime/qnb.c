@@ -109,13 +109,30 @@ static bool param_is_sound(const qn__param_info *param, const qn__kernel_info *k
            (param->kind < QN__PARAM_BUFFER || param->size == 8);
 }
 
+/* What the runtime passes stands behind the source's parameters: the state, sizes, the faults. */
+static bool own_param_is_sound(const qn__kernel_info *kernel, uint32_t index, bool has_state) {
+    const qn__param_info *param = &kernel->params[index];
+    const uint32_t own = qn__source_params(kernel);
+    if (param->is_state) return has_state && index == own && param->kind == QN__PARAM_BUFFER;
+    if (param->is_faults) return index + 1 == kernel->num_params && param->kind == QN__PARAM_BUFFER;
+    return !param->extent_of || (index >= own && param->extent_of <= index && param->kind == QN__PARAM_VALUE &&
+                                 param->size == sizeof(uint64_t));
+}
+
+/* The other form of a kernel takes the same arguments. */
+static bool checked_is_sound(const qn__code_info *info, const qn__kernel_info *kernel) {
+    if (!kernel->checked) return true;
+    if (kernel->checked > info->num_kernels) return false;
+    const qn__kernel_info *other = &info->kernels[kernel->checked - 1];
+    return other->is_checked && other->args_size == kernel->args_size && other->num_params == kernel->num_params;
+}
+
 static bool kernel_is_sound(const qn__kernel_info *kernel, bool has_text, bool has_state) {
     uint32_t locals = 0;
     if (!kernel->name || (has_text && !kernel->symbol) || kernel->args_size > QN__MAX_ARGS_SIZE) return false;
     for (uint32_t i = 0; i < kernel->num_params; i++) {
         if (!param_is_sound(&kernel->params[i], kernel)) return false;
-        if (kernel->params[i].is_state && !(has_state && i + 1 == kernel->num_params)) return false;
-        if (kernel->params[i].is_state && kernel->params[i].kind != QN__PARAM_BUFFER) return false;
+        if (!own_param_is_sound(kernel, i, has_state)) return false;
         locals += kernel->params[i].kind == QN__PARAM_LOCAL;
     }
     for (uint32_t i = 0; i < kernel->num_implicit; i++) {
@@ -131,7 +148,9 @@ static bool kernel_is_sound(const qn__kernel_info *kernel, bool has_text, bool h
 
 static bool info_is_sound(const qn__code_info *info, qn__target_kind kind) {
     for (uint32_t i = 0; i < info->num_kernels; i++)
-        if (!kernel_is_sound(&info->kernels[i], kind != QN__TARGET_IR, info->total_state > 0)) return false;
+        if (!kernel_is_sound(&info->kernels[i], kind != QN__TARGET_IR, info->total_state > 0) ||
+            !checked_is_sound(info, &info->kernels[i]))
+            return false;
     for (uint32_t i = 0; i < info->num_refused; i++)
         if (!info->refused[i].kernel || !info->refused[i].why) return false;
     for (uint32_t i = 0; i < info->num_relocations; i++)

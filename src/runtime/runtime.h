@@ -120,6 +120,7 @@ struct qn_device {
     qn_device_info info;
     qn__target target;        /* what kernels are compiled for */
     qn_stream *stream;        /* the default stream */
+    atomic_uint safe_programs;
     bool replaced;            /* it stands for what was made before a loss (reopen.c) */
     bool left;                /* by a context that is closed, with a stream that is not done */
     qn__queue *crossing;      /* the courier's, or NULL (crossing.c) */
@@ -185,6 +186,8 @@ struct qn_program {
     qn__arena arena;                 /* of what was made of it */
     qn__code_info info;              /* a result's, or made of the entry */
     qn_buffer *state;                /* its variables in global memory; NULL: it has none */
+    qn_buffer *faults;               /* of a safe program: qn__faults, else NULL */
+    atomic_bool may_have_faults;     /* launched since they were looked at */
     const char *log;
     qn__code *code;
     struct qn__late_entry *late; /* the cache entry to write once the code is there, or NULL */
@@ -401,6 +404,11 @@ qn_status qn__other_device(const qn_device *a, const qn_device *b, const char *f
 
 /* leave.c: streams that were left, and are done after all, go. */
 void qn__left_collect(qn_device *device);
+
+/* faults.c: of a safe program; and what those of a device have noted, once: QN_ERROR_KERNEL_FAILED with the first. */
+qn_status qn__faults_create(qn_program *program);
+void qn__faults_destroy(qn_program *program);
+qn_status qn__faults_report(qn_device *device);
 
 /* context.c: the end of one whose work is done; and of one that has left a stream: what that can reach stays. */
 void qn__context_free(qn_context *context);

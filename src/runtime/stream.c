@@ -345,7 +345,7 @@ static qn_status wait_number(qn_stream *stream, uint64_t number, uint64_t timeou
     qn__stream_reap(stream, false);
     pthread_mutex_unlock(&stream->lock);
     if (status == QN_ERROR_TIMEOUT) return qn__timed_out(stream->device, stream, "not done", asked);
-    return status ? say(stream, status, why) : QN_OK;
+    return status ? say(stream, status, why) : qn__faults_report(stream->device);
 }
 
 qn_status qn__stream_wait_number(qn_stream *stream, uint64_t number, uint64_t timeout_ns) {

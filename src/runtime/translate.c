@@ -106,7 +106,11 @@ static void put_param(qn__buf *out, const qn__kernel_info *kernel, uint32_t inde
     qn__buf_puts(out, "{\"name\": ");
     qn__put_json(out, param->name);
     put_field(out, "type", param->type_name);
-    put_field(out, "kind", param->is_state ? "state" : param_kinds[param->kind]);
+    put_field(out, "kind",
+              param->is_state    ? "state"
+              : param->is_faults ? "faults"
+              : param->extent_of ? "extent"
+                                 : param_kinds[param->kind]);
     if (param->kind == QN__PARAM_BUFFER)
         put_field(out, "address_space", param->is_constant ? "constant" : "global");
     if (param->kind == QN__PARAM_LOCAL) put_field(out, "address_space", "local");
@@ -116,7 +120,7 @@ static void put_param(qn__buf *out, const qn__kernel_info *kernel, uint32_t inde
                    (unsigned)param->size, (unsigned)param->align, (unsigned)param->offset,
                    (unsigned)param->pointee_size, param->is_const ? "true" : "false",
                    param->is_restrict ? "true" : "false");
-    if (param->kind == QN__PARAM_BUFFER && !param->is_state) {
+    if (param->kind == QN__PARAM_BUFFER && index < qn__source_params(kernel)) {
         json_list list = {out, false};
         qn__buf_puts(out, ", \"required_sizes\": [");
         qn__reach_print(kernel, index, out->arena, put_entry, &list);
@@ -150,7 +154,7 @@ static void put_kernel(qn__buf *out, const qn__kernel_info *kernel) {
 
 void qn__put_reflection(qn__buf *out, const qn__code_info *info) {
     qn__buf_puts(out, "{\"kernels\": [");
-    for (uint32_t i = 0; i < info->num_kernels; i++) {
+    for (uint32_t i = 0; i < qn__source_kernels(info); i++) {
         qn__buf_puts(out, i ? ",\n" : "\n");
         put_kernel(out, &info->kernels[i]);
     }

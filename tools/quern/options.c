@@ -76,13 +76,17 @@ bool program_is_same(const program_options *a, const program_options *b) {
     if (a->num_files != b->num_files || !is_same_text(a->options, b->options)) return false;
     for (size_t i = 0; i < a->num_files; i++)
         if (strcmp(a->files[i], b->files[i]) != 0) return false;
-    return a->opt_level == b->opt_level && a->debug == b->debug;
+    return a->opt_level == b->opt_level && a->debug == b->debug && a->safe == b->safe;
 }
 
 int program_option(program_options *o, int argc, char **argv, int *i) {
     const char *value, *given = argv[*i];
     if (strcmp(given, "--debug") == 0) {
         o->debug = true;
+        return -1;
+    }
+    if (strcmp(given, "--safe") == 0) {
+        o->safe = true;
         return -1;
     }
     bool macro = joined_value('D', argc, argv, i, &value);
@@ -115,6 +119,7 @@ bool program_options_fill(program_options *o, qn_program_desc *desc) {
     desc->options = o->options;
     desc->opt_level = o->opt_level;
     desc->debug = o->debug;
+    desc->safe = o->safe;
     free(o->sources);
     o->sources = tool_alloc(o->num_files * sizeof *o->sources);
     for (size_t i = 0; i < o->num_files; i++) {

@@ -4,13 +4,14 @@
 
 #include <quern/quern.h>
 
-#define PROGRAM_OPTIONS_USAGE "[-D NAME[=VALUE]] [-I DIR] [--cl-options \"...\"] [--opt 0|1|2] [--debug]"
+#define PROGRAM_OPTIONS_USAGE "[-D NAME[=VALUE]] [-I DIR] [--cl-options \"...\"] [--opt 0|1|2] [--debug] [--safe]"
 #define PROGRAM_OPTIONS_HELP                                                                                 \
     "  -D NAME[=VALUE]   define a macro\n"                                                                   \
     "  -I DIR            look for included files there\n"                                                    \
     "  --cl-options TEXT options as of clBuildProgram, such as -cl-fast-relaxed-math\n"                      \
     "  --opt 0|1|2       how much to optimise (2)\n"                                                         \
-    "  --debug           keep positions and variables for gdb, optimise nothing\n\n"
+    "  --debug           keep positions and variables for gdb, optimise nothing\n"                              \
+    "  --safe            no access leaves a kernel's memory: reads there are zero, the first one is told\n\n"
 
 #define PROGRAM_FILES_HELP                                                                                   \
     "Several files are one program: each has its own macros, types and\n"                                    \
@@ -23,7 +24,7 @@ typedef struct program_options {
     qn_source *sources; /* of several files; from malloc */
     char *options;      /* joined; from malloc */
     int opt_level;      /* as qn_program_desc */
-    bool debug;
+    bool debug, safe;
 } program_options;
 
 /* Looks at argv[*i]: -1 taken (and *i moved to its last word), 0 not one of these, else the exit status after

@@ -1,0 +1,49 @@
+/* What the pass guard.c and its analysis limits.c share: kernels whose accesses stay within what they were given. */
+#ifndef QN__PASS_GUARD_H
+#define QN__PASS_GUARD_H
+
+#include "pass/tools.h"
+
+/* A piece of memory that a kernel was given or has. */
+typedef struct qn__memory {
+    const ir_value *root; /* the pointer to its begin; NULL: not known */
+    const char *name;     /* in the source, or NULL */
+    int32_t param;        /* its size is this parameter's, told at launch; -1: it is `size` */
+    uint64_t size;        /* bytes */
+} qn__memory;
+
+/* What the pointer itself is the begin of, if anything. */
+qn__memory qn__memory_at(const ir_function *kernel, const ir_value *pointer);
+/* The same of what the pointer is so many bytes behind. */
+qn__memory qn__memory_of(const ir_function *kernel, const ir_value *pointer);
+
+/* One of at most two places that an instruction reads or writes. */
+typedef struct qn__access {
+    ir_value *pointer;
+    int64_t offset; /* on top of it */
+    uint64_t size;  /* bytes; 0: `rows` say */
+    bool writes;
+} qn__access;
+enum { QN__MOST_ACCESSES = 2 };
+unsigned qn__accesses_of(const ir_instr *instr, qn__access accesses[QN__MOST_ACCESSES]);
+
+/* Where an access may lie. Of an instruction's accesses the first has its mark's low bits, the second those above. */
+enum {
+    QN__MAY_LEAVE,  /* its memory, for all that is known */
+    QN__IS_LIMITED, /* it lies within where the limits hold */
+    QN__IS_INSIDE,  /* it lies within */
+    QN__LIMIT_BITS = 2
+};
+static inline unsigned qn__limit_of(const ir_instr *instr, unsigned access) {
+    return instr->mark >> (access * QN__LIMIT_BITS) & ((1 << QN__LIMIT_BITS) - 1);
+}
+
+typedef struct qn__limits {
+    const uint32_t *words; /* as ir/limits.h says; NULL: nothing is limited */
+    uint32_t count;
+} qn__limits;
+
+/* Sets the marks of the kernel's instructions that access memory. The words are `arena`'s. */
+qn__limits qn__find_limits(qn__arena *arena, qn__arena *scratch, ir_function *kernel);
+
+#endif

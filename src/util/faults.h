@@ -1,0 +1,15 @@
+/* What a safe program's kernels note of accesses outside of their memory, in memory of the device: the contract between the
+   pass guard.c and the runtime. */
+#ifndef QN__FAULTS_H
+#define QN__FAULTS_H
+
+#include <stdint.h>
+
+typedef struct qn__faults {
+    uint32_t count; /* accesses outside so far */
+    uint32_t site;  /* of the first: which check (ir_module.sites), */
+    int64_t at;     /* how many bytes behind the begin of its memory, */
+    uint64_t size;  /* and how many are there */
+} qn__faults;
+
+#endif
