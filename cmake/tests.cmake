@@ -67,15 +67,18 @@ if(TARGET quern_static)
     math(EXPR last_shard "${shards} - 1")
     foreach(shard RANGE ${last_shard})
         add_test(NAME cl.${shard}
-                 COMMAND cl_runner --only "not optimised" --only full --shard ${shard}/${shards} -j 1 --cache
-                         ${PROJECT_BINARY_DIR}/cl-cache tests/cl
+                 COMMAND cl_runner --only full --shard ${shard}/${shards} -j 1 --cache ${PROJECT_BINARY_DIR}/cl-cache tests/cl
                  WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
         set_tests_properties(cl.${shard} PROPERTIES TIMEOUT 1800)
     endforeach()
-    # The level between, whose passes the others have too, for a part of them; `make test-all` has all.
-    add_test(NAME cl.quick COMMAND cl_runner --only quick --shard 0/4 -j 1 --cache ${PROJECT_BINARY_DIR}/cl-cache tests/cl
+    # The other levels, whose passes this one has too, and safe programs, for a part of them; `make test-all` has all.
+    add_test(NAME cl.plain COMMAND cl_runner --only "not optimised" --shard 1/3 -j 1 --cache ${PROJECT_BINARY_DIR}/cl-cache tests/cl
              WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-    set_tests_properties(cl.quick PROPERTIES TIMEOUT 900)
+    add_test(NAME cl.quick COMMAND cl_runner --only quick --shard 0/10 -j 1 --cache ${PROJECT_BINARY_DIR}/cl-cache tests/cl
+             WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    add_test(NAME cl.safe COMMAND cl_runner --safe --only full --shard 2/24 -j 1 --cache ${PROJECT_BINARY_DIR}/cl-cache tests/cl
+             WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(cl.plain cl.quick cl.safe PROPERTIES TIMEOUT 900)
     # By way of programs to ship, compiled and interpreted.
     add_test(NAME cl.packed COMMAND cl_runner --packed --only full --shard 0/16 -j 1 tests/cl
              WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
@@ -112,4 +115,6 @@ if(TARGET quern_static)
         add_test(NAME random.${first} COMMAND random_kernels --first ${first} --count 24)
         set_tests_properties(random.${first} PROPERTIES TIMEOUT 1800)
     endforeach()
+    add_test(NAME random.safe COMMAND random_kernels --safe --count 8)
+    set_tests_properties(random.safe PROPERTIES TIMEOUT 900)
 endif()

@@ -6,7 +6,7 @@ if(NOT TARGET quern OR CMAKE_C_FLAGS MATCHES "-fsanitize")
 endif()
 
 # What is about the processor's compiler, the interpreter or the null device stays away.
-set(device_unit_tests api_buffer api_cache api_context api_external api_graph api_launch api_lifetime api_maths api_memory api_native api_notify api_persistent api_random api_reopen api_required api_resources api_rounds api_small_floats api_state api_stream
+set(device_unit_tests api_buffer api_cache api_context api_external api_graph api_launch api_lifetime api_maths api_memory api_native api_notify api_persistent api_random api_reopen api_required api_resources api_rounds api_safe api_small_floats api_state api_stream
                       api_threads api_trace)
 
 function(quern_device_test device name)
@@ -50,6 +50,9 @@ foreach(device cuda vulkan opencl)
         quern_device_test(${device} unit.${device}.${name} unit_${name})
     endforeach()
     quern_device_test(${device} random.${device} random_kernels --device ${device} --count 24)
+    quern_device_test(${device} random.${device}.safe random_kernels --safe --device ${device} --count 8)
+    quern_device_test(${device} cl.${device}.safe cl_runner --device ${device} --safe --only full --shard 3/24 -j 1 --cache
+                      ${PROJECT_BINARY_DIR}/cl-cache tests/cl)
     quern_device_test(${device} operations.${device} op_kernels --device ${device} --every 59)
     if(TARGET quern_saxpy)
         set(on_device ${PROJECT_SOURCE_DIR}/tests/on_device ${device} $<TARGET_FILE:quern>)

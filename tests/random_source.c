@@ -124,8 +124,12 @@ static void literal(generator *g, kind k) {
     }
 }
 
-/* An index below a power of two. */
+/* An index below a power of two, or, where programs are safe, now and then any. */
 static void index_below(generator *g, unsigned size, unsigned depth) {
+    if (g->features & RANDOM_WILD && below(g, 5) == 0) {
+        number(g, INT, depth);
+        return;
+    }
     switch (below(g, 4)) {
     case 0:
         if (!g->uniform) {

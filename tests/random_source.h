@@ -14,6 +14,7 @@ enum {
     RANDOM_SUB_GROUPS = 1 << 1,
     RANDOM_RETURN_BEFORE_BARRIER = 1 << 2, /* work-items may return before others meet */
     RANDOM_GENERIC = 1 << 3,               /* in some: generic pointers to private, local and global memory */
+    RANDOM_WILD = 1 << 4,                  /* indices out of range: only safe programs are defined */
     RANDOM_EVERYTHING = RANDOM_F64 | RANDOM_SUB_GROUPS | RANDOM_RETURN_BEFORE_BARRIER | RANDOM_GENERIC
 };
 

@@ -72,7 +72,8 @@ static uint64_t static_local(const ir_function *kernel) {
 static uint32_t index_of(const ir_function *kernel) {
     const ir_module *module = kernel->module;
     uint32_t index = 0;
-    for (size_t i = 0; module->functions.data[i] != kernel; i++) index += module->functions.data[i]->is_kernel;
+    for (size_t i = 0; module->functions.data[i] != kernel; i++)
+        index += module->functions.data[i]->is_kernel;
     return index;
 }
 

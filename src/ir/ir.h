@@ -452,7 +452,8 @@ typedef struct ir_arg {
     const char *const *field_names; /* of a struct by value or pointed to, as in code_info.def */
     const uint32_t *fields;
     uint32_t num_fields; /* words of `fields` are IR_FIELD_WORDS times as many */
-    uint32_t extent_of;  /* of a safe kernel: 1 + the parameter whose memory has so many bytes; 0: it is none */
+    uint32_t
+        extent_of; /* of a safe kernel: 1 + the parameter whose memory has so many bytes; 0: it is none */
 } ir_arg;
 
 /* A field: byte offset, bytes of a lane (0: no number), lanes, IR_FIELD_* bits, elements of the array that it is, else 1.

@@ -262,7 +262,8 @@ static qn__span of_condition(unsigned op, qn__span a, qn__span b) {
     }
 }
 
-static qn__span evaluate(const uint32_t *node, const qn__limits_launch *l, const qn__span *spans, uint32_t at) {
+static qn__span evaluate(const uint32_t *node, const qn__limits_launch *l, const qn__span *spans,
+                         uint32_t at) {
     const unsigned op = node[0] & 255, kind = node[0] >> 8 & 255, from = node[0] >> 16 & 255;
     if (op == QN__SPAN_CONST) {
         const int64_t value = (int64_t)(node[1] | (uint64_t)node[2] << 32);
@@ -285,7 +286,8 @@ static qn__span evaluate(const uint32_t *node, const qn__limits_launch *l, const
     return is_none(b) ? none : integer_op(op, kind, a, b);
 }
 
-void qn__limits_evaluate(const uint32_t *nodes, uint32_t count, const qn__limits_launch *launch, qn__span *spans) {
+void qn__limits_evaluate(const uint32_t *nodes, uint32_t count, const qn__limits_launch *launch,
+                         qn__span *spans) {
     for (uint32_t i = 0; i < count; i++)
         spans[i] = evaluate(nodes + (size_t)i * QN__LIMIT_WORDS, launch, spans, i);
 }

@@ -17,16 +17,16 @@ enum {
 
 /* Nodes beside the integer ops and queries of ir/reach.h. */
 enum {
-    QN__SPAN_CONST = 255,   /* low and high word */
-    QN__SPAN_ARG = 254,     /* parameter, byte in it, bytes */
-    QN__SPAN_ANY = 253,     /* any value of the kind */
-    QN__SPAN_JOIN = 252,    /* in a or in b */
-    QN__SPAN_BOTH = 251,    /* in a and in b */
-    QN__SPAN_BELOW = 250,   /* of a what is less than some of b */
-    QN__SPAN_UP_TO = 249,   /* of a what is not more than some of b */
-    QN__SPAN_ABOVE = 248,   /* of a what is more than some of b */
-    QN__SPAN_FROM = 247,    /* of a what is not less than some of b */
-    QN__SPAN_UBELOW = 246,  /* the four again for the numbers as unsigned */
+    QN__SPAN_CONST = 255,  /* low and high word */
+    QN__SPAN_ARG = 254,    /* parameter, byte in it, bytes */
+    QN__SPAN_ANY = 253,    /* any value of the kind */
+    QN__SPAN_JOIN = 252,   /* in a or in b */
+    QN__SPAN_BOTH = 251,   /* in a and in b */
+    QN__SPAN_BELOW = 250,  /* of a what is less than some of b */
+    QN__SPAN_UP_TO = 249,  /* of a what is not more than some of b */
+    QN__SPAN_ABOVE = 248,  /* of a what is more than some of b */
+    QN__SPAN_FROM = 247,   /* of a what is not less than some of b */
+    QN__SPAN_UBELOW = 246, /* the four again for the numbers as unsigned */
     QN__SPAN_UUP_TO = 245,
     QN__SPAN_UABOVE = 244,
     QN__SPAN_UFROM = 243,
@@ -37,8 +37,8 @@ enum {
 _Static_assert((int)IR_OP_COUNT <= (int)QN__SPAN_LEAST, "these are no ops");
 
 typedef enum qn__limit_kind {
-    QN__LIMIT_PARAM,     /* node, parameter, bytes: so many bytes from there on lie in the parameter's memory */
-    QN__LIMIT_SIZE,      /* node, low and high word: not negative, and at most that */
+    QN__LIMIT_PARAM, /* node, parameter, bytes: so many bytes from there on lie in the parameter's memory */
+    QN__LIMIT_SIZE,  /* node, low and high word: not negative, and at most that */
     QN__LIMIT_NOT_BELOW, /* node, node: nothing of the first is less than all of the second */
     QN__LIMIT_NOT_ABOVE
 } qn__limit_kind;
@@ -51,7 +51,7 @@ typedef struct qn__span {
 typedef struct qn__limits_launch {
     const uint64_t *global, *offset; /* one a dimension */
     const uint32_t *local;
-    const unsigned char *args; /* the argument block */
+    const unsigned char *args;               /* the argument block */
     const uint32_t *arg_offsets, *arg_sizes; /* by parameter, uint32_t at a stride */
     size_t arg_stride;                       /* bytes */
     uint32_t num_args;
@@ -60,7 +60,8 @@ typedef struct qn__limits_launch {
 } qn__limits_launch;
 
 /* The intervals of the first `count` nodes. */
-void qn__limits_evaluate(const uint32_t *nodes, uint32_t count, const qn__limits_launch *launch, qn__span *spans);
+void qn__limits_evaluate(const uint32_t *nodes, uint32_t count, const qn__limits_launch *launch,
+                         qn__span *spans);
 /* Whether a limit holds where the nodes lie in those intervals. */
 bool qn__limit_holds(const uint32_t *limit, const qn__span *spans, const qn__limits_launch *launch);
 /* Whether all of the words say holds for the launch; not where there are none, or they are broken. */

@@ -18,7 +18,7 @@
 #include "ir/matrix.h"
 #include "util/faults.h"
 
-enum { MOST_CANDIDATES = 16 };
+enum { MOST_CANDIDATES = 32 };
 
 /* How far into a parameter's memory an access of so many bytes may begin, plus one. */
 typedef struct room {
@@ -46,24 +46,28 @@ static const ir_type word_type = {.kind = IR_I32, .lanes = 1}, wide_type = {.kin
 
 /* ---- memory ---- */
 
+static qn__memory memory_of(const ir_value *root, const char *name, int32_t param, uint64_t size) {
+    return (qn__memory){.root = root, .name = name, .param = param, .size = size};
+}
+
 qn__memory qn__memory_at(const ir_function *kernel, const ir_value *pointer) {
     const qn__memory nowhere = {.root = NULL, .param = -1};
     if (pointer->value_kind == IR_VALUE_ARG) {
         const ir_arg *arg = &kernel->args.data[pointer->index];
         const bool is_told = arg->arg_kind == IR_ARG_BUFFER || arg->arg_kind == IR_ARG_LOCAL;
-        if (is_told) return (qn__memory){pointer, arg->name, (int32_t)pointer->index, 0};
-        return arg->arg_kind == IR_ARG_STRUCT ? (qn__memory){pointer, arg->name, -1, arg->size} : nowhere;
+        if (is_told) return memory_of(pointer, arg->name, (int32_t)pointer->index, 0);
+        return arg->arg_kind == IR_ARG_STRUCT ? memory_of(pointer, arg->name, -1, arg->size) : nowhere;
     }
     if (pointer->value_kind != IR_VALUE_RESULT) return nowhere;
     const ir_instr *def = pointer->def;
-    if (def->op == IR_VAR) return (qn__memory){pointer, def->attr.var->name, -1, def->attr.var->size};
+    if (def->op == IR_VAR) return memory_of(pointer, def->attr.var->name, -1, def->attr.var->size);
     if (def->op == IR_LOCAL) {
         const ir_local *local = &kernel->locals.data[def->attr.index];
-        return (qn__memory){pointer, local->name, -1, local->size};
+        return memory_of(pointer, local->name, -1, local->size);
     }
     if (def->op != IR_GLOBAL) return nowhere;
     const ir_global *global = &kernel->module->globals.data[def->attr.index];
-    return (qn__memory){pointer, global->name, -1, global->size};
+    return memory_of(pointer, global->name, -1, global->size);
 }
 
 qn__memory qn__memory_of(const ir_function *kernel, const ir_value *pointer) {
@@ -101,7 +105,9 @@ unsigned qn__accesses_of(const ir_instr *i, qn__access accesses[QN__MOST_ACCESSE
 /* ---- building ---- */
 
 static ir_value *op2(guard *g, ir_op op, ir_value *a, ir_value *b) { return qn__ir_op2(&g->b, op, a, b); }
-static ir_value *wide(guard *g, uint64_t value) { return qn__ir_const_int(g->kernel, IR_I64, (int64_t)value); }
+static ir_value *wide(guard *g, uint64_t value) {
+    return qn__ir_const_int(g->kernel, IR_I64, (int64_t)value);
+}
 static ir_value *word(guard *g, uint32_t value) { return qn__ir_const_int(g->kernel, IR_I32, value); }
 
 static ir_value *with(guard *g, ir_op op, ir_value *a, uint64_t b) { return op2(g, op, a, wide(g, b)); }
@@ -174,7 +180,8 @@ static void add_candidate(candidates *c, qn__memory memory) {
 static void consider(guard *g, candidates *c, const ir_value *pointer, const ir_value *begin) {
     const qn__memory memory = qn__memory_at(g->kernel, begin);
     if (!memory.root || begin->type.space != pointer->type.space || begin->id >= g->sets.num_values) return;
-    if (qn__points_to_root(&g->sets, begin->id) == qn__points_to_root(&g->sets, pointer->id)) add_candidate(c, memory);
+    if (qn__points_to_root(&g->sets, begin->id) == qn__points_to_root(&g->sets, pointer->id))
+        add_candidate(c, memory);
 }
 
 typedef struct considering {
@@ -185,24 +192,48 @@ typedef struct considering {
 
 static void consider_begin(ir_instr *i, void *user) {
     const considering *s = user;
-    if (i->op == IR_VAR || i->op == IR_LOCAL || i->op == IR_GLOBAL) consider(s->g, s->c, s->pointer, i->results[0]);
+    if (i->op == IR_VAR || i->op == IR_LOCAL || i->op == IR_GLOBAL)
+        consider(s->g, s->c, s->pointer, i->results[0]);
+}
+
+/* The constant objects whose addresses stand in others. */
+static void add_kept(guard *g, candidates *c) {
+    const ir_module *module = g->module;
+    for (uint32_t n = 0; n < module->globals.len; n++) {
+        bool is_kept = false;
+        for (size_t k = 0; k < module->globals.len; k++)
+            for (size_t r = 0; r < module->globals.data[k].relocations.len; r++)
+                is_kept = is_kept || module->globals.data[k].relocations.data[r].target == n;
+        if (is_kept)
+            add_candidate(c, (qn__memory){.name = module->globals.data[n].name,
+                                          .param = -1,
+                                          .size = module->globals.data[n].size,
+                                          .object = n});
+    }
 }
 
 /* The pieces of memory that it may be into: the begins that flow together with it. */
 static void find_candidates(guard *g, const ir_value *pointer, candidates *c) {
     considering s = {g, c, pointer};
     *c = (candidates){.count = 0};
+    if (pointer->type.space == IR_CONSTANT_SPACE &&
+        qn__points_to_root(&g->sets, pointer->id) ==
+            qn__points_to_root(&g->sets, qn__points_to_escaped(&g->sets, IR_CONSTANT_SPACE)))
+        add_kept(g, c);
     for (uint32_t i = 0; i < g->num_params; i++)
-        if (g->kernel->args.data[i].value->type.kind == IR_PTR) consider(g, c, pointer, g->kernel->args.data[i].value);
+        if (g->kernel->args.data[i].value->type.kind == IR_PTR)
+            consider(g, c, pointer, g->kernel->args.data[i].value);
     qn__ir_walk(g->kernel->body, consider_begin, &s);
 }
 
 /* Local and constant objects have an address wherever it is asked for. */
 static ir_value *begin_here(guard *g, const qn__memory *memory) {
-    const ir_instr *def = memory->root->value_kind == IR_VALUE_RESULT ? memory->root->def : NULL;
-    if (!def || def->op == IR_VAR) return (ir_value *)memory->root;
-    ir_instr *again = qn__ir_emit(&g->b, (ir_op)def->op, NULL, 0, &memory->root->type, 1);
-    again->attr.index = def->attr.index;
+    const ir_value *root = memory->root;
+    const ir_instr *def = root && root->value_kind == IR_VALUE_RESULT ? root->def : NULL;
+    if (root && (!def || def->op == IR_VAR)) return (ir_value *)root;
+    const ir_type type = root ? root->type : qn__ir_pointer(IR_CONSTANT_SPACE);
+    ir_instr *again = qn__ir_emit(&g->b, def ? (ir_op)def->op : IR_GLOBAL, NULL, 0, &type, 1);
+    again->attr.index = def ? def->attr.index : memory->object;
     return again->results[0];
 }
 
@@ -214,13 +245,13 @@ typedef struct check {
 
 static ir_value *both(guard *g, ir_value *a, ir_value *b) { return a ? op2(g, IR_AND, a, b) : b; }
 
-static bool check_candidates(guard *g, ir_value *pointer, const ir_instr *instr, int64_t offset, uint64_t bytes,
-                             check *result) {
+static bool check_candidates(guard *g, ir_value *pointer, const ir_instr *instr, int64_t offset,
+                             uint64_t bytes, check *result) {
     candidates c;
     find_candidates(g, pointer, &c);
     if (!c.count || c.too_many) {
         qn__pass_refuse(g->context, instr->loc,
-                        c.count ? "safe: this access may be to any of more than 16 pieces of memory"
+                        c.count ? "safe: this access may be to any of more than 32 pieces of memory"
                                 : "safe: the kernel hides where the pointer of this access is from");
         return false;
     }
@@ -257,7 +288,8 @@ static bool check_lines(guard *g, const qn__access *access, const ir_instr *inst
     const uint64_t bytes = qn__ir_matrix_bytes(m);
     qn__memory memory = qn__memory_of(g->kernel, access->pointer);
     if (!memory.root) {
-        qn__pass_refuse(g->context, instr->loc, "safe: the kernel hides where the pointer of this fragment is from");
+        qn__pass_refuse(g->context, instr->loc,
+                        "safe: the kernel hides where the pointer of this fragment is from");
         return false;
     }
     ir_value *stride = instr->operands[2];
@@ -281,19 +313,22 @@ static ir_instr *store_fault(guard *g, ir_value *value, int64_t offset) {
 
 static uint32_t add_site(guard *g, const ir_instr *instr, const qn__access *access, const char *name) {
     ir_module *module = g->module;
-    const char *file = instr->loc.line && instr->loc.file < module->files.len ? module->files.data[instr->loc.file] : "?";
+    const char *file =
+        instr->loc.line && instr->loc.file < module->files.len ? module->files.data[instr->loc.file] : "?";
     char size[32] = "a fragment";
     if (access->size) snprintf(size, sizeof size, "%llu bytes", (unsigned long long)access->size);
-    const char *site = qn__arena_printf(
-        module->arena, "%s:%u: kernel '%s' %s %s %s%s%s", file, (unsigned)instr->loc.line, g->name,
-        access->writes ? "writes" : "reads", size, name ? "of '" : "where a pointer leads", name ? name : "", name ? "'" : "");
+    const char *site =
+        qn__arena_printf(module->arena, "%s:%u: kernel '%s' %s %s %s%s%s", file, (unsigned)instr->loc.line,
+                         g->name, access->writes ? "writes" : "reads", size,
+                         name ? "of '" : "where a pointer leads", name ? name : "", name ? "'" : "");
     qn__vec_push(module->arena, &module->sites, site);
     return (uint32_t)module->sites.len - 1;
 }
 
 /* Counts the fault; the first tells where it was. */
 static void note_fault(guard *g, uint32_t site, const check *c) {
-    ir_instr *count = qn__ir_emit(&g->b, IR_ATOMIC_RMW, (ir_value *[]){g->faults, word(g, 1)}, 2, &word_type, 1);
+    ir_instr *count =
+        qn__ir_emit(&g->b, IR_ATOMIC_RMW, (ir_value *[]){g->faults, word(g, 1)}, 2, &word_type, 1);
     count->attr.align = sizeof(uint32_t);
     count->attr.order = IR_RELAXED;
     count->attr.scope = IR_SCOPE_DEVICE;
@@ -314,7 +349,8 @@ static void note_fault(guard *g, uint32_t site, const check *c) {
 static ir_instr *copy_of(guard *g, const ir_instr *from) {
     ir_type types[1];
     if (from->num_results) types[0] = from->results[0]->type;
-    ir_instr *copy = qn__ir_emit(&g->b, (ir_op)from->op, from->operands, from->num_operands, types, from->num_results);
+    ir_instr *copy =
+        qn__ir_emit(&g->b, (ir_op)from->op, from->operands, from->num_operands, types, from->num_results);
     copy->attr = from->attr;
     copy->flags = from->flags;
     if (from->num_results) copy->results[0]->name = from->results[0]->name;
@@ -329,7 +365,8 @@ static void fill_fragment(guard *g, const ir_instr *load) {
     fill->attr.matrices[0] = load->attr.matrices[0];
 }
 
-static void enclose(guard *g, ir_instr *instr, const qn__access *accesses, const check *checks, unsigned count) {
+static void enclose(guard *g, ir_instr *instr, const qn__access *accesses, const check *checks,
+                    unsigned count) {
     const bool gives = instr->num_results > 0;
     const ir_type type = gives ? instr->results[0]->type : word_type;
     ir_value *inside = NULL;
@@ -393,14 +430,17 @@ static void refuse(guard *g, const ir_instr *instr) {
     case IR_NATIVE:
     case IR_QUAD_PRODUCT:
     case IR_PANEL_PRODUCT:
-        qn__pass_refuse(g->context, instr->loc, "safe: where this built-in reads and writes cannot be checked");
+        qn__pass_refuse(g->context, instr->loc,
+                        "safe: where this built-in reads and writes cannot be checked");
         break;
     case IR_PRINTF:
         for (uint32_t n = 0; n < instr->num_operands; n++)
-            if (instr->operands[n]->type.kind == IR_PTR && instr->operands[n]->type.space == IR_CONSTANT_SPACE &&
+            if (instr->operands[n]->type.kind == IR_PTR &&
+                instr->operands[n]->type.space == IR_CONSTANT_SPACE &&
                 !is_whole_string(g, instr->operands[n]))
-                qn__pass_refuse(g->context, instr->loc,
-                                "safe: printf may print strings of the program, one from its begin each time");
+                qn__pass_refuse(
+                    g->context, instr->loc,
+                    "safe: printf may print strings of the program, one from its begin each time");
         break;
     default: break;
     }
@@ -419,7 +459,8 @@ static void visit(guard *g, ir_region *region) {
 /* ---- kernels ---- */
 
 static void add_param(ir_function *kernel, ir_type type, uint8_t kind, uint8_t flags, uint32_t extent) {
-    const char *name = qn__arena_printf(kernel->module->arena, extent ? "qn_size_%u" : "qn_faults", (unsigned)extent);
+    const char *name =
+        qn__arena_printf(kernel->module->arena, extent ? "qn_size_%u" : "qn_faults", (unsigned)extent);
     qn__ir_arg_add(kernel, type, name);
     ir_arg *arg = &qn__vec_last(&kernel->args);
     *arg = (ir_arg){.value = arg->value,
@@ -475,12 +516,12 @@ static ir_function *copy_kernel(ir_function *kernel) {
 static void forget_promises(ir_instr *instr, void *unused) {
     (void)unused;
     if (!(instr->flags & (IR_NSW | IR_NUW)) || !(qn__ir_ops[instr->op].flags & (IR_NSW | IR_NUW))) return;
-    instr->flags &= (uint16_t)~(IR_NSW | IR_NUW);
+    instr->flags &= (uint16_t) ~(IR_NSW | IR_NUW);
     qn__ir_touch(instr);
 }
 
-static void guard_kernel(qn__pass_context *context, ir_function *kernel, const char *name, uint32_t num_params,
-                         unsigned least) {
+static void guard_kernel(qn__pass_context *context, ir_function *kernel, const char *name,
+                         uint32_t num_params, unsigned least) {
     enum { ALL = (1 << IR_SPACE_COUNT) - 1 };
     guard g = {.context = context,
                .module = context->module,
@@ -508,13 +549,16 @@ static void make_safe(qn__pass_context *context, ir_function *kernel) {
         checked->is_checked = true;
         guard_kernel(context, checked, kernel->name, num_params, QN__IS_INSIDE);
     }
-    if (!context->error) guard_kernel(context, kernel, kernel->name, num_params, limits.words ? QN__IS_LIMITED : QN__IS_INSIDE);
+    if (!context->error)
+        guard_kernel(context, kernel, kernel->name, num_params,
+                     limits.words ? QN__IS_LIMITED : QN__IS_INSIDE);
 }
 
 bool qn__pass_guard(qn__pass_context *context) {
     const size_t count = context->module->functions.len;
     if (!context->options->safe) return false;
     for (size_t i = 0; i < count && !context->error; i++)
-        if (context->module->functions.data[i]->is_kernel) make_safe(context, context->module->functions.data[i]);
+        if (context->module->functions.data[i]->is_kernel)
+            make_safe(context, context->module->functions.data[i]);
     return true;
 }

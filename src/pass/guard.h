@@ -6,10 +6,11 @@
 
 /* A piece of memory that a kernel was given or has. */
 typedef struct qn__memory {
-    const ir_value *root; /* the pointer to its begin; NULL: not known */
+    const ir_value *root; /* the pointer to its begin; NULL: there is none, or it is not known */
     const char *name;     /* in the source, or NULL */
     int32_t param;        /* its size is this parameter's, told at launch; -1: it is `size` */
     uint64_t size;        /* bytes */
+    uint32_t object;      /* without a root: the constant object that it is */
 } qn__memory;
 
 /* What the pointer itself is the begin of, if anything. */

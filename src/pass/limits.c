@@ -42,9 +42,9 @@ typedef struct limiter {
     QN__VEC(uint32_t) nodes, limits;
     QN__VEC(change) changes; /* of `fixed`, to be taken back */
     QN__VEC(judged) judged;
-    uint32_t *results; /* of constructs by value id: what the jumps so far have given */
-    bool *wanders;     /* by id of a loop's parameter: its course could not be relied on */
-    QN__VEC(uint32_t) params; /* by limit: the parameter whose course it is of, or 0 */
+    uint32_t *results;          /* of constructs by value id: what the jumps so far have given */
+    bool *wanders;              /* by id of a loop's parameter: its course could not be relied on */
+    QN__VEC(uint32_t) params;   /* by limit: the parameter whose course it is of, or 0 */
     uint32_t slots[NODE_SLOTS]; /* 1 + the node, by a hash of its words */
     uint32_t num_nodes, num_limits, epoch, last_epoch;
     bool is_complete; /* what loops rest on is among the limits */
@@ -61,7 +61,8 @@ static uint32_t *slot_of(limiter *l, const uint32_t *words) {
 }
 
 /* The node of these words; equal ones are one. */
-static uint32_t add_node(limiter *l, unsigned op, unsigned kind, unsigned from, uint32_t a, uint32_t b, uint32_t c) {
+static uint32_t add_node(limiter *l, unsigned op, unsigned kind, unsigned from, uint32_t a, uint32_t b,
+                         uint32_t c) {
     const uint32_t words[QN__LIMIT_WORDS] = {op | kind << 8 | from << 16, a, b, c};
     uint32_t *slot = slot_of(l, words);
     if (*slot) return *slot - 1;
@@ -100,7 +101,8 @@ static uint32_t loaded(limiter *l, const ir_instr *load) {
         at = at->def->operands[0];
     }
     const ir_type type = load->results[0]->type;
-    const bool is_field = at->value_kind == IR_VALUE_ARG && at->type.space == IR_PARAM_SPACE && byte >= 0 && byte <= INT32_MAX;
+    const bool is_field =
+        at->value_kind == IR_VALUE_ARG && at->type.space == IR_PARAM_SPACE && byte >= 0 && byte <= INT32_MAX;
     return is_field ? add_arg(l, at, (uint64_t)byte, type) : any(l, type.kind);
 }
 
@@ -128,13 +130,15 @@ static uint32_t node_of(limiter *l, const ir_value *value, unsigned depth) {
     known *v = &l->values[value->id];
     if (v->fixed != not_yet) return v->fixed;
     if (v->epoch == l->epoch) return v->made;
-    if (!is_number(value->type) || depth > DEEPEST) return is_number(value->type) ? any(l, value->type.kind) : unknown;
+    if (!is_number(value->type) || depth > DEEPEST)
+        return is_number(value->type) ? any(l, value->type.kind) : unknown;
     uint32_t made;
     switch (value->value_kind) {
     case IR_VALUE_CONST: made = add_const(l, value->type.kind, signed_bits(value)); break;
     case IR_VALUE_ARG: made = add_arg(l, value, 0, value->type); break;
     case IR_VALUE_RESULT:
-        made = qn__ir_is_construct(value->def) ? any(l, value->type.kind) : computed(l, value->def, value->type, depth);
+        made = qn__ir_is_construct(value->def) ? any(l, value->type.kind)
+                                               : computed(l, value->def, value->type, depth);
         break;
     default: made = any(l, value->type.kind); break;
     }
@@ -204,7 +208,8 @@ static void assume(limiter *l, const ir_value *condition, bool holds, unsigned d
     case IR_NOT: assume(l, i->operands[0], !holds, depth + 1); break;
     case IR_AND:
     case IR_OR:
-        for (unsigned k = 0; k < 2 && holds == (i->op == IR_AND); k++) assume(l, i->operands[k], holds, depth + 1);
+        for (unsigned k = 0; k < 2 && holds == (i->op == IR_AND); k++)
+            assume(l, i->operands[k], holds, depth + 1);
         break;
     case IR_SLT:
     case IR_SLE:
@@ -452,7 +457,8 @@ static qn__span *spans_of(const limiter *l, const qn__limits_launch *launch) {
 /* Whether all that must hold of loops does so whatever the launch. */
 static bool loops_hold(const limiter *l, const qn__span *spans, const qn__limits_launch *nothing) {
     for (uint32_t i = 0; i < l->num_limits; i++)
-        if (limit_at(l, i)[0] >= QN__LIMIT_NOT_BELOW && !qn__limit_holds(limit_at(l, i), spans, nothing)) return false;
+        if (limit_at(l, i)[0] >= QN__LIMIT_NOT_BELOW && !qn__limit_holds(limit_at(l, i), spans, nothing))
+            return false;
     return true;
 }
 
@@ -461,7 +467,8 @@ static bool find_wandering(limiter *l) {
     const qn__span *spans = spans_of(l, &least_launch);
     bool any_found = false;
     for (uint32_t i = 0; i < l->num_limits; i++) {
-        if (limit_at(l, i)[0] < QN__LIMIT_NOT_BELOW || qn__limit_holds(limit_at(l, i), spans, &least_launch)) continue;
+        if (limit_at(l, i)[0] < QN__LIMIT_NOT_BELOW || qn__limit_holds(limit_at(l, i), spans, &least_launch))
+            continue;
         l->wanders[l->params.data[i]] = true;
         any_found = true;
     }
@@ -498,7 +505,8 @@ static void judge(limiter *l) {
         const bool is_possible = qn__limit_holds(limit, at_least, &least_launch);
         verdicts[i] = is_certain ? QN__IS_INSIDE : is_possible ? QN__IS_LIMITED : QN__MAY_LEAVE;
         if (verdicts[i] == QN__IS_LIMITED)
-            memmove(&l->limits.data[(size_t)kept++ * QN__LIMIT_WORDS], limit, QN__LIMIT_WORDS * sizeof *limit);
+            memmove(&l->limits.data[(size_t)kept++ * QN__LIMIT_WORDS], limit,
+                    QN__LIMIT_WORDS * sizeof *limit);
     }
     mark(l, verdicts);
     l->num_limits = kept;

@@ -115,8 +115,8 @@ static bool own_param_is_sound(const qn__kernel_info *kernel, uint32_t index, bo
     const uint32_t own = qn__source_params(kernel);
     if (param->is_state) return has_state && index == own && param->kind == QN__PARAM_BUFFER;
     if (param->is_faults) return index + 1 == kernel->num_params && param->kind == QN__PARAM_BUFFER;
-    return !param->extent_of || (index >= own && param->extent_of <= index && param->kind == QN__PARAM_VALUE &&
-                                 param->size == sizeof(uint64_t));
+    return !param->extent_of || (index >= own && param->extent_of <= index &&
+                                 param->kind == QN__PARAM_VALUE && param->size == sizeof(uint64_t));
 }
 
 /* The other form of a kernel takes the same arguments. */
@@ -124,7 +124,8 @@ static bool checked_is_sound(const qn__code_info *info, const qn__kernel_info *k
     if (!kernel->checked) return true;
     if (kernel->checked > info->num_kernels) return false;
     const qn__kernel_info *other = &info->kernels[kernel->checked - 1];
-    return other->is_checked && other->args_size == kernel->args_size && other->num_params == kernel->num_params;
+    return other->is_checked && other->args_size == kernel->args_size &&
+           other->num_params == kernel->num_params;
 }
 
 static bool kernel_is_sound(const qn__kernel_info *kernel, bool has_text, bool has_state) {

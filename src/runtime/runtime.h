@@ -118,8 +118,8 @@ struct qn_device {
     pthread_mutex_t lock;
     atomic_bool ready;
     qn_device_info info;
-    qn__target target;        /* what kernels are compiled for */
-    qn_stream *stream;        /* the default stream */
+    qn__target target; /* what kernels are compiled for */
+    qn_stream *stream; /* the default stream */
     atomic_uint safe_programs;
     bool replaced;            /* it stands for what was made before a loss (reopen.c) */
     bool left;                /* by a context that is closed, with a stream that is not done */

@@ -4,14 +4,16 @@
 
 #include <quern/quern.h>
 
-#define PROGRAM_OPTIONS_USAGE "[-D NAME[=VALUE]] [-I DIR] [--cl-options \"...\"] [--opt 0|1|2] [--debug] [--safe]"
+#define PROGRAM_OPTIONS_USAGE                                                                                \
+    "[-D NAME[=VALUE]] [-I DIR] [--cl-options \"...\"] [--opt 0|1|2] [--debug] [--safe]"
 #define PROGRAM_OPTIONS_HELP                                                                                 \
     "  -D NAME[=VALUE]   define a macro\n"                                                                   \
     "  -I DIR            look for included files there\n"                                                    \
     "  --cl-options TEXT options as of clBuildProgram, such as -cl-fast-relaxed-math\n"                      \
     "  --opt 0|1|2       how much to optimise (2)\n"                                                         \
-    "  --debug           keep positions and variables for gdb, optimise nothing\n"                              \
-    "  --safe            no access leaves a kernel's memory: reads there are zero, the first one is told\n\n"
+    "  --debug           keep positions and variables for gdb, optimise nothing\n"                           \
+    "  --safe            no access leaves a kernel's memory: reads there are zero, the first one is "        \
+    "told\n\n"
 
 #define PROGRAM_FILES_HELP                                                                                   \
     "Several files are one program: each has its own macros, types and\n"                                    \

@@ -1,0 +1,317 @@
+/* Safe programs: nothing outside of what a kernel was given is touched, whatever the mistake; what is told names the line and the
+   variable; right kernels give the same bits. Buffers are parts of larger ones, whose other parts must stay as they were. */
+#include "api_support.h"
+
+enum { COUNT = 64, PART = COUNT * 4, MARK = 0x5a5a5a5a };
+
+/* Each line is a kernel of the same parameters, and what the next wait is to say: NULL where it is right. */
+typedef struct pattern {
+    const char *name, *body, *told;
+} pattern;
+
+#define X "of 'x' at byte "
+static const pattern patterns[] = {
+    {"one_past_the_end", "x[i + 1] = 1;", "writes 4 bytes " X "256 of its 256"},
+    {"near_the_end", "if (i < n - 1) x[i + 1] = 1;", NULL},
+    {"reads_past_the_end", "x[i] = y[i + 1];", "reads 4 bytes of 'y' at byte 256 of its 256"},
+    {"before_the_begin", "x[i - 1] = 1;", "writes 4 bytes " X "-4 of its 256"},
+    {"from_one_on", "if (i > 0) x[i - 1] = 1;", NULL},
+    {"far_away", "x[i + 100000000] = 1;", "writes 4 bytes " X "4"},
+    {"in_another_terabyte", "if (i == 0) x[((long)n << 40)] = 1;",
+     "writes 4 bytes " X "281474976710656 of its 256"},
+    {"wraps_around_in_int", "if (i == 0) x[n * 67108864 + 33554432 + n] = 1;", "writes 4 bytes " X},
+    {"unsigned_below_zero", "if (i == 0) x[(uint)(i - 1)] = 1;",
+     "writes 4 bytes " X "17179869180 of its 256"},
+    {"size_below_zero", "if (i == 0) x[get_global_id(0) - 5] = 1;", "writes 4 bytes " X "-20 of its 256"},
+    {"too_many_work_items", "x[i * 2] = 1;", "writes 4 bytes " X},
+    {"fewer_work_items", "if (i < 32) x[i * 2] = 1;", NULL},
+    {"index_from_memory", "x[y[i] * 1000] = i;", "writes 4 bytes " X},
+    {"index_from_memory_in_range", "x[y[i] & 63] = 1;", NULL},
+    {"index_checked_after_use", "int v = x[y[i] * 7]; if (y[i] < 9) x[i] = v;", "reads 4 bytes " X},
+    {"index_checked_before_use", "int j = y[i]; if (j >= 0 && j < n) x[j] = 1;", NULL},
+    {"index_from_a_byte", "global uchar *b = (global uchar *)y; x[b[i] & 7] = 1;", NULL},
+    {"loop_one_too_long", "for (int k = 0; k <= n; k++) x[k] = 1;", "writes 4 bytes " X "256 of its 256"},
+    {"loop_of_right_length", "for (int k = 0; k < n; k++) x[k] = 1;", NULL},
+    {"loop_down_too_far", "for (int k = n - 1; k >= -1; k--) x[k] = 1;", "writes 4 bytes " X "-4 of its 256"},
+    {"loop_down", "for (int k = n - 1; k >= 0; k--) x[k] = 1;", NULL},
+    {"loop_by_strides", "for (int k = i; k < n; k += get_global_size(0)) x[k] = 2;", NULL},
+    {"loop_until_memory_says", "int k = 0; while (y[k] >= 0) k++; x[i] = k;", "reads 4 bytes of 'y'"},
+    {"halving", "for (int s = n / 2; s > 0; s >>= 1) if (i < s) x[i + s] = s;", NULL},
+    {"halving_from_too_much", "for (int s = n; s > 0; s >>= 1) if (i < s) x[i + s] = s;",
+     "writes 4 bytes " X},
+    {"pointer_that_walks", "global int *p = x; for (int k = 0; k <= n; k++) *p++ = 1;",
+     "writes 4 bytes of 'x'"},
+    {"pointer_that_walks_well", "global int *p = x; for (int k = 0; k < n; k++) *p++ = 1;", NULL},
+    {"pointer_before_the_begin", "global int *p = x + i - 3; *p = 1;", "writes 4 bytes " X "-"},
+    {"one_of_two_pointers", "global int *p = y[i] & 1 ? x : y; p[i + n] = 1;",
+     "writes 4 bytes where a pointer leads"},
+    {"one_of_two_pointers_inside", "global int *p = y[i] & 1 ? x + 1 : x; p[i & 31] = 1;", NULL},
+    {"pointers_in_an_array", "global int *p[3] = {x, x + 8, x + 16}; p[y[i] % 3][n] = 1;", "writes 4 bytes"},
+    {"pointer_as_a_number", "global int *p = (global int *)((ulong)x + 4 * (ulong)n); if (i == 0) *p = 1;",
+     "writes 4 bytes"},
+    {"vector_past_the_end", "vstore4((int4)(1), i, x);", "writes 16 bytes " X},
+    {"vector_across_the_end", "if (i == 0) vstore4((int4)(1), 0, x + n - 2);",
+     "writes 16 bytes " X "248 of its 256"},
+    {"vectors_inside", "if (i < n / 4) vstore4((int4)(i), i, x);", NULL},
+    {"threes_across_the_end", "if (i == 0) vstore3((int3)(1), 0, x + n - 2);",
+     "writes 12 bytes " X "248 of its 256"},
+    {"three_at_the_end", "if (i == 0) vstore3((int3)(1), 0, x + n - 3);", NULL},
+    {"wider_by_a_cast", "((global long *)x)[i] = 1;", "writes 8 bytes " X},
+    {"bytes_by_a_cast", "((global uchar *)x)[i * 5] = 1;", "writes 1 bytes " X},
+    {"bytes_inside", "((global uchar *)x)[i * 4 + 3] = 1;", NULL},
+    {"halves_past_the_end", "if (i == 0) vstore_half(1.0f, 2 * n, (global half *)x);",
+     "writes 2 bytes " X "256 of its 256"},
+    {"structs_by_value", "global pair *p = (global pair *)x; p[i] = p[0];", "writes"},
+    {"structs_inside", "global pair *p = (global pair *)x; if (i > 0 && i < n / 2) p[i].b = i;", NULL},
+    {"field_of_a_far_struct", "((global pair *)x)[n].b = 1;", "writes 4 bytes " X "516 of its 256"},
+    {"atomic_outside", "atomic_add(&x[n + i], 1);", "writes 4 bytes " X},
+    {"atomic_inside", "atomic_add(&x[i & 3], 1);", NULL},
+    {"compare_and_swap_outside", "atomic_cmpxchg(&x[-1 - i], 0, 1);", "writes 4 bytes " X "-"},
+    {"private_array_by_memory", "int a[8]; for (int k = 0; k < 8; k++) a[k] = k; x[i] = a[y[i] * 100 + 8];",
+     "reads 4 bytes of 'a' at byte "},
+    {"private_array_write",
+     "int a[8]; for (int k = 0; k < 8; k++) a[k] = k; a[y[i] - 100] = 7; x[i] = a[i & 7];",
+     "writes 4 bytes of 'a' at byte -"},
+    {"private_array_inside", "int a[8]; for (int k = 0; k < 8; k++) a[k] = k; x[i] = a[y[i] & 7];", NULL},
+    {"private_loop_too_long", "int a[8]; for (int k = 0; k <= n; k++) a[k] = y[k & 63]; x[i] = a[i & 7];",
+     "writes 4 bytes of 'a' at byte 32 of its 32"},
+    {"local_array_by_memory", "local int t[16]; t[y[i] * 16] = 1; barrier(1); x[i] = t[i & 15];",
+     "writes 4 bytes of 't'"},
+    {"local_array_inside", "local int t[16]; t[i & 15] = 1; barrier(1); x[i] = t[(i + 1) & 15];", NULL},
+    {"local_array_halo",
+     "local int t[16]; int me = get_local_id(0); t[me] = 1; barrier(1); x[i] = t[me + 1];",
+     "reads 4 bytes of 't' at byte 64 of its 64"},
+    {"local_parameter_too_far", "l[get_local_id(0) + 1] = 1; barrier(1); x[i] = l[0];",
+     "writes 4 bytes of 'l' at byte 64 of its 64"},
+    {"local_parameter", "l[get_local_id(0)] = i; barrier(1); x[i] = l[15 - get_local_id(0)];", NULL},
+    {"table_too_far", "x[i] = table[i];", "reads 4 bytes of 'table' at byte "},
+    {"table_by_memory", "x[i] = table[y[i] - 50];", "reads 4 bytes of 'table' at byte -"},
+    {"table_inside", "x[i] = table[i & 3];", NULL},
+    {"program_variable_too_far", "counts[i * 100000] = 1;", "writes 4 bytes"},
+    {"program_variable", "counts[i & 3] = i; x[i] = 1;", NULL},
+    {"copy_past_the_end",
+     "event_t e = async_work_group_copy(l, y + n - 8, 16, 0); wait_group_events(1, &e); x[i] = l[0];",
+     "reads"},
+    {"copy_inside",
+     "event_t e = async_work_group_copy(l, y + n - 16, 16, 0); wait_group_events(1, &e); x[i] = l[3];", NULL},
+    {"rows_of_a_matrix", "int r = i / 8, c = i % 8; x[r * 9 + c] = 1;", "writes 4 bytes " X},
+    {"rows_inside", "int r = i / 8, c = i % 8; x[r * 8 + c] = 1;", NULL},
+    {"neighbours", "x[i] = y[i - 1] + y[i + 1];", "reads 4 bytes of 'y' at byte "},
+    {"neighbours_inside", "if (i > 0 && i < n - 1) x[i] = y[i - 1] + y[i + 1];", NULL},
+    {"clamped_neighbours", "x[i] = y[max(i - 1, 0)] + y[min(i + 1, n - 1)];", NULL},
+    {"in_a_function", "put(x, i + 1);", "writes 4 bytes " X "256 of its 256"},
+    {"in_a_switch",
+     "switch (i & 3) { case 0: x[i] = 1; break; case 3: x[i + 1] = 2; break; default: x[0] = 3; }",
+     "writes 4 bytes " X "256"},
+    {"volatile_too_far", "volatile global int *v = x; v[i + n] = 1;", "writes 4 bytes " X},
+};
+
+static const char before[] = "typedef struct { int a, b; } pair;\n"
+                             "constant int table[4] = {3, 1, 4, 1};\n"
+                             "global int counts[4];\n"
+                             "void put(global int *p, int k) { p[k] = k; }\n";
+static const char head[] = "(global int *x, global int *y, local int *l, int n) { int i = get_global_id(0); ";
+
+static char *source_of(size_t first, size_t count) {
+    char *text = test_malloc(64 << 10);
+    size_t length = (size_t)sprintf(text, "%s", before);
+    for (size_t i = first; i < first + count; i++)
+        length += (size_t)sprintf(text + length, "kernel void %s%s%s }\n", patterns[i].name, head,
+                                  patterns[i].body);
+    return text;
+}
+
+/* Buffers that lie between others' bytes. */
+typedef struct world {
+    qn_context *context;
+    qn_device *device;
+    qn_buffer *whole, *x, *y;
+} world;
+
+static qn_buffer *view(const world *w, uint64_t offset) {
+    qn_buffer *part;
+    assert_ok(w->context, qn_buffer_view(w->whole, offset, PART, &part));
+    return part;
+}
+
+/* Parts: marks, x, marks, y, marks; views begin at multiples of 256 bytes. */
+static world make_world(void) {
+    world w = {.context = make_context(NULL)};
+    w.device = get_device(w.context, test_device());
+    w.whole = make_buffer(w.device, 5 * PART, NULL);
+    w.x = view(&w, PART);
+    w.y = view(&w, 3 * PART);
+    return w;
+}
+
+static void fill(const world *w) {
+    int32_t data[5 * COUNT];
+    for (int i = 0; i < 5 * COUNT; i++) data[i] = MARK;
+    for (int i = 0; i < COUNT; i++) data[COUNT + i] = -1 - i, data[3 * COUNT + i] = i * 37 % 61 + 1;
+    assert_ok(w->context, qn_buffer_write(w->whole, 0, data, sizeof data));
+}
+
+static qn_program *compile(const world *w, const char *text, bool safe, int level) {
+    qn_program *program;
+    const qn_program_desc desc = {
+        .source = text, .path = "p.cl", .options = "-cl-std=CL2.0", .safe = safe, .opt_level = level};
+    assert_ok(w->context, qn_program_create(w->device, &desc, &program));
+    assert_ok(w->context, qn_program_wait(program, QN_FOREVER));
+    return program;
+}
+
+static qn_status run(const world *w, qn_program *program, const pattern *p, int32_t *after) {
+    qn_kernel *kernel = make_kernel(program, w->context, p->name);
+    qn_range range = {.global = {COUNT}, .local = {16}};
+    fill(w);
+    assert_ok(w->context,
+              qn_launch(NULL, kernel, &range, QN_ARGS(w->x, w->y, qn_arg_local(16 * 4), (int)COUNT)));
+    const qn_status status = qn_device_wait(w->device, QN_FOREVER);
+    char said[512];
+    snprintf(said, sizeof said, "%s", status ? qn_error_message(w->context) : "");
+    assert_ok(w->context, qn_buffer_read(w->whole, 0, after, 5 * PART));
+    for (int i = 0; i < 5 * COUNT; i++)
+        if ((i / COUNT) % 2 == 0 && after[i] != MARK) fail_msg("%s: word %d outside was changed", p->name, i);
+    if (!p->told != !status) fail_msg("%s: %s %s", p->name, qn_status_name(status), said);
+    if (p->told && (status != QN_ERROR_KERNEL_FAILED || !strstr(said, p->told) || !strstr(said, p->name) ||
+                    !strstr(said, "p.cl:")))
+        fail_msg("%s: %s %s", p->name, qn_status_name(status), said);
+    qn_kernel_destroy(kernel);
+    return status;
+}
+
+enum { AT_ONCE = 24 };
+
+static void try_all(int level) {
+    world w = make_world();
+    for (size_t first = 0; first < sizeof patterns / sizeof *patterns; first += AT_ONCE) {
+        const size_t left = sizeof patterns / sizeof *patterns - first,
+                     count = left < AT_ONCE ? left : AT_ONCE;
+        char *text = source_of(first, count);
+        qn_program *safe = compile(&w, text, true, level), *plain = compile(&w, text, false, level);
+        for (size_t i = first; i < first + count; i++) {
+            int32_t after[5 * COUNT], wanted[5 * COUNT];
+            run(&w, safe, &patterns[i], after);
+            if (patterns[i].told) continue;
+            run(&w, plain, &patterns[i], wanted);
+            if (memcmp(after, wanted, sizeof after))
+                fail_msg("%s gives other results when it is safe", patterns[i].name);
+        }
+        qn_program_destroy(safe);
+        qn_program_destroy(plain);
+        test_free(text);
+    }
+    qn_context_destroy(w.context);
+}
+
+static void mistakes_stay_inside(void **state) {
+    (void)state;
+    try_all(0);
+}
+
+static void mistakes_stay_inside_without_optimising(void **state) {
+    (void)state;
+    if (testing("opencl")) skip(); /* PoCL takes its time */
+    try_all(-1);
+}
+
+/* Each fault is told once, by the first wait behind it, and counts all of them. */
+static void faults_are_told_once(void **state) {
+    (void)state;
+    world w = make_world();
+    qn_program *program =
+        compile(&w, "kernel void f(global int *x, int n) { x[get_global_id(0) + n] = n; }\n", true, 0);
+    qn_kernel *kernel = make_kernel(program, w.context, "f");
+    int32_t word;
+    fill(&w);
+    assert_ok(w.context, qn_launch(NULL, kernel, QN_RANGE(COUNT), QN_ARGS(w.x, 60)));
+    assert_fails(w.context, qn_buffer_read(w.x, 0, &word, sizeof word), QN_ERROR_KERNEL_FAILED,
+                 "(60 accesses outside in all)");
+    assert_ok(w.context, qn_device_wait(w.device, QN_FOREVER));
+    assert_ok(w.context, qn_launch(NULL, kernel, QN_RANGE(COUNT), QN_ARGS(w.x, 0)));
+    assert_ok(w.context, qn_device_wait(w.device, QN_FOREVER));
+    assert_ok(w.context, qn_buffer_read(w.x, 0, &word, sizeof word));
+    assert_int_equal(word, 0);
+    assert_ok(w.context, qn_launch(NULL, kernel, QN_RANGE(COUNT), QN_ARGS(w.x, -1)));
+    assert_fails(w.context, qn_stream_wait(qn_device_stream(w.device), QN_FOREVER), QN_ERROR_KERNEL_FAILED,
+                 "p.cl:1: kernel 'f' writes 4 bytes of 'x' at byte -4 of its 256");
+    qn_context_destroy(w.context);
+}
+
+/* A graph's launch is looked at when it is recorded, and when it is given other arguments. */
+static void graphs_are_safe(void **state) {
+    (void)state;
+    world w = make_world();
+    qn_program *program =
+        compile(&w, "kernel void f(global int *x, int n) { x[get_global_id(0) + n] = n; }\n", true, 0);
+    qn_kernel *kernel = make_kernel(program, w.context, "f");
+    qn_stream *stream;
+    qn_graph *graph;
+    assert_ok(w.context, qn_stream_create(w.device, &stream));
+    fill(&w);
+    assert_ok(w.context, qn_graph_begin(stream));
+    assert_ok(w.context, qn_launch(stream, kernel, QN_RANGE(COUNT), QN_ARGS(w.x, 0)));
+    assert_ok(w.context, qn_graph_end(stream, &graph));
+    assert_ok(w.context, qn_graph_launch(stream, graph));
+    assert_ok(w.context, qn_stream_wait(stream, QN_FOREVER));
+    assert_ok(w.context, qn_graph_set_launch(graph, 0, QN_RANGE(COUNT), QN_ARGS(w.x, 2)));
+    assert_ok(w.context, qn_graph_launch(stream, graph));
+    assert_fails(w.context, qn_stream_wait(stream, QN_FOREVER), QN_ERROR_KERNEL_FAILED, "'x' at byte");
+    assert_ok(w.context, qn_graph_set_launch(graph, 0, QN_RANGE(COUNT), QN_ARGS(w.x, 0)));
+    assert_ok(w.context, qn_graph_launch(stream, graph));
+    assert_ok(w.context, qn_stream_wait(stream, QN_FOREVER));
+    qn_context_destroy(w.context);
+}
+
+static void null_buffers_have_no_bytes(void **state) {
+    (void)state;
+    world w = make_world();
+    qn_program *program =
+        compile(&w,
+                "kernel void f(global int *x, global int *y, int n) { int i = get_global_id(0); if (n > 3) "
+                "x[i] = y ? y[i] : n; if (n > 9) y[i] = 1; }\n",
+                true, 0);
+    qn_kernel *kernel = make_kernel(program, w.context, "f");
+    assert_ok(w.context, qn_launch(NULL, kernel, QN_RANGE(COUNT), QN_ARGS(w.x, qn_arg_null(), 5)));
+    assert_ok(w.context, qn_device_wait(w.device, QN_FOREVER));
+    qn_context_destroy(w.context);
+}
+
+static void what_cannot_be_checked_is_refused(void **state) {
+    (void)state;
+    world w = make_world();
+    qn_program *program;
+    const qn_program_desc hidden = {
+        .source = "kernel void f(global ulong *x) { global int *p = (global int *)x[0]; *p = 1; }\n",
+        .path = "h.cl",
+        .safe = true};
+    assert_fails(w.context, qn_program_create(w.device, &hidden, &program), QN_ERROR_UNSUPPORTED,
+                 "safe: the kernel hides where the pointer of this access is from (h.cl:1)");
+    qn_context_destroy(w.context);
+}
+
+static void kernels_are_those_of_the_source(void **state) {
+    (void)state;
+    world w = make_world();
+    qn_program *program = compile(&w, "kernel void f(global int *x, int n) { x[n] = n; }\n", true, 0);
+    qn_kernel *kernel = make_kernel(program, w.context, NULL);
+    qn_kernel_info info;
+    assert_int_equal(qn_program_kernel_count(program), 1);
+    assert_null(qn_program_kernel_name(program, 1));
+    assert_ok(w.context, qn_kernel_get_info(kernel, &info));
+    assert_int_equal(info.num_params, 2);
+    qn_context_destroy(w.context);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(mistakes_stay_inside),
+        cmocka_unit_test(mistakes_stay_inside_without_optimising),
+        cmocka_unit_test(faults_are_told_once),
+        cmocka_unit_test(graphs_are_safe),
+        cmocka_unit_test(null_buffers_have_no_bytes),
+        cmocka_unit_test(what_cannot_be_checked_is_refused),
+        cmocka_unit_test(kernels_are_those_of_the_source),
+    };
+    return run_device_tests(tests);
+}
