@@ -324,8 +324,7 @@ QN_API qn_status qn_device_get(qn_context *context, const char *name, qn_device 
    - Vulkan and OpenCL: a new device or context of the driver's beside the old one, which goes with the context.
    - The processor and the null device are never lost.
    Errors: QN_ERROR_STATE (not lost, or memory is still mapped), QN_ERROR_DRIVER and QN_ERROR_DEVICE_LOST (the driver
-   does not give it), QN_ERROR_OUT_OF_MEMORY. One thread, while no other call on the device or what is made of it is
-   under way. */
+   does not give it), QN_ERROR_OUT_OF_MEMORY. One thread, while no other call on the device or what is made of it is under way. */
 QN_API qn_status qn_device_reopen(qn_device *device);
 QN_API qn_context *qn_device_context(const qn_device *device);
 /* Strings belong to the device. Errors: QN_ERROR_NULL. Any thread. */
@@ -472,8 +471,7 @@ QN_API void qn_host_free(qn_device *device, void *memory);
 /* Blocking transfers on the default stream: ordered after all work submitted to the device's default stream,
    and waiting for it, so that they also report what went wrong there (QN_ERROR_KERNEL_FAILED). Errors:
    QN_ERROR_NULL, QN_ERROR_RANGE, QN_ERROR_STATE (the buffer is mapped, for writing if it is read; or the
-   default stream records a graph), QN_ERROR_OUT_OF_MEMORY, QN_ERROR_DEVICE_LOST. One thread at a time per
-   buffer. */
+   default stream records a graph), QN_ERROR_OUT_OF_MEMORY, QN_ERROR_DEVICE_LOST. One thread at a time per buffer. */
 QN_API qn_status qn_buffer_write(qn_buffer *buffer, uint64_t offset, const void *data, uint64_t size);
 QN_API qn_status qn_buffer_read(qn_buffer *buffer, uint64_t offset, void *data, uint64_t size);
 
@@ -522,8 +520,7 @@ typedef enum qn_buffer_state {
    When the device is lost, what the host has is still mapped, if it is not out of date. The host's side has the
    buffer's size once anything is mapped, but of a large buffer (16 MiB and more) of which only ranges are mapped the
    pages in between take no memory. Errors: QN_ERROR_ARGUMENT (access, or a read-only buffer is mapped for writing),
-   QN_ERROR_RANGE (the range, or size 0), QN_ERROR_OUT_OF_MEMORY, and what the wait reports. One thread at a time per
-   buffer. */
+   QN_ERROR_RANGE (the range, or size 0), QN_ERROR_OUT_OF_MEMORY, and what the wait reports. One thread at a time per buffer. */
 QN_API qn_status qn_buffer_map(qn_buffer *buffer, qn_map_access access, void **pointer);
 QN_API qn_status qn_buffer_map_range(qn_buffer *buffer, qn_map_access access, uint64_t offset, uint64_t size,
                                      void **pointer);
@@ -584,19 +581,16 @@ typedef struct qn_program_desc {
 /* Compiles for one device. On the CPU device kernels can be launched within milliseconds: they are interpreted while
    the host's C compiler works, and a launch goes on with the compiled code, from the next work-group, once that is
    there; results are the same. What is interpreted is checked: an access outside of the memory that a pointer leads to
-   ends the kernel with QN_ERROR_KERNEL_FAILED and a sentence with the line. Compiled code is not, but with `safe`. With `debug`, and
-   `cpu_compile_first` in the context, the call waits for the compiler. Errors: QN_ERROR_NULL, QN_ERROR_COMPILE
+   ends the kernel with QN_ERROR_KERNEL_FAILED and a sentence with the line. Compiled code is checked with `safe` only. With `debug`,
+   and `cpu_compile_first` in the context, the call waits for the compiler. Errors: QN_ERROR_NULL, QN_ERROR_COMPILE
    (qn_error_message is the log), QN_ERROR_ARGUMENT (an unknown option, a wrong name of a define, `sources` beside
    `source` or `path`, a packed program among `sources`, anything that says how to compile with a packed program), QN_ERROR_UNSUPPORTED (a packed program has nothing for the device: the message has
    what it has), QN_ERROR_IO (also: a packed program is damaged), QN_ERROR_OUT_OF_MEMORY, QN_ERROR_DRIVER (the host's
-   compiler failed). On the CPU device a program that takes the host's C compiler too much time or memory (30 seconds, 2
-   GiB) is compiled without optimisation, or else interpreted; `log` gets a warning. Any thread. */
-/* With `safe`, for kernels that others wrote: on every device an access outside of the buffers, local arrays and private arrays
-   that a kernel was given or has reads zero or is dropped. The first of them is told by the next call that waits for the device, as
-   QN_ERROR_KERNEL_FAILED with the line, the parameter's or variable's name and the place; results of right kernels
-   are the same bits. Costs little: a launch whose arguments show that all is inside runs code without those checks. Refused with
-   the line (QN_ERROR_UNSUPPORTED): pointers whose origin a kernel hides, and built-ins of one architecture whose accesses
-   cannot be checked. */
+   compiler failed). On the CPU device a program that takes the host's C compiler too much time or memory (30 seconds, 2 GiB) is
+   compiled without optimisation, or else interpreted; `log` gets a warning. Any thread.
+   `safe` is for kernels that others wrote: an access outside of the buffers and arrays that a kernel was given or has reads zero or is
+   dropped; the next call that waits for the device says QN_ERROR_KERNEL_FAILED with the first one's line, name and place. Results of right
+   kernels are the same. A pointer whose origin is hidden, or a built-in that cannot be checked, is QN_ERROR_UNSUPPORTED with the line. */
 QN_API qn_status qn_program_create(qn_device *device, const qn_program_desc *desc, qn_program **program);
 QN_API void qn_program_destroy(qn_program *program);
 QN_API const char *qn_program_log(const qn_program *program); /* warnings; "" if none; the program's */
@@ -826,8 +820,7 @@ static inline qn_arg qn_arg_null(void) {
    elsewhere its own bytes. 0: nothing is known, or it is no buffer. A smaller buffer is a mistake; a larger one may be one too. `args` is as for qn_launch,
    but of buffers and local memory nothing is looked at. Where `local` is zeros and the kernel does not require a size,
    what depends on it is not known; nor is anything of programs that are not optimised (opt_level -1, debug). Errors:
-   QN_ERROR_NULL, QN_ERROR_RANGE (param), QN_ERROR_ARGUMENT_COUNT, QN_ERROR_KERNEL_ARGUMENT, QN_ERROR_OUT_OF_MEMORY. Any
-   thread. */
+   QN_ERROR_NULL, QN_ERROR_RANGE (param), QN_ERROR_ARGUMENT_COUNT, QN_ERROR_KERNEL_ARGUMENT, QN_ERROR_OUT_OF_MEMORY. Any thread. */
 QN_API qn_status qn_kernel_required_size(qn_kernel *kernel, uint32_t param, const qn_range *range,
                                          const qn_arg *args, size_t num_args, uint64_t *bytes);
 
@@ -913,8 +906,7 @@ QN_API qn_status qn_stream_close(qn_stream *stream, uint64_t timeout_ns);
    QN_ERROR_UNSUPPORTED (no QN_CAN_PERSIST, or
    on Vulkan no such queue is left), QN_ERROR_STATE (it has been given work), QN_ERROR_ARGUMENT (the default stream). */
 QN_API qn_status qn_stream_set_persistent(qn_stream *stream, bool persistent);
-/* Waits for all streams of a device, at most `timeout_ns` for all together. Errors as qn_stream_wait. Any
-   thread. */
+/* Waits for all streams of a device, at most `timeout_ns` for all together. Errors as qn_stream_wait. Any thread. */
 QN_API qn_status qn_device_wait(qn_device *device, uint64_t timeout_ns);
 
 /* Called once by a thread of the library's own. status: QN_OK, or what the next wait for the stream would report, or has

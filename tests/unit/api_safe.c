@@ -35,7 +35,7 @@ static const pattern patterns[] = {
     {"loop_down_too_far", "for (int k = n - 1; k >= -1; k--) x[k] = 1;", "writes 4 bytes " X "-4 of its 256"},
     {"loop_down", "for (int k = n - 1; k >= 0; k--) x[k] = 1;", NULL},
     {"loop_by_strides", "for (int k = i; k < n; k += get_global_size(0)) x[k] = 2;", NULL},
-    {"loop_until_memory_says", "int k = 0; while (y[k] >= 0) k++; x[i] = k;", "reads 4 bytes of 'y'"},
+    {"loop_until_memory_says", "int k = 0; while (y[k] > 0) k++; x[i] = k;", "reads 4 bytes of 'y'"},
     {"halving", "for (int s = n / 2; s > 0; s >>= 1) if (i < s) x[i + s] = s;", NULL},
     {"halving_from_too_much", "for (int s = n; s > 0; s >>= 1) if (i < s) x[i + s] = s;",
      "writes 4 bytes " X},
