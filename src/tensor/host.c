@@ -24,14 +24,23 @@ bool qn__can_load(qn_encoding encoding) {
 
 /* ---- uploading ---- */
 
-/* Where the device has the host's memory, a stream keeps what it is given until it is written: no more than a piece at a time. */
+/* Where the device has the host's memory, a map shows it: one copy, straight from a mapped file. It waits for who used the memory before. */
+static qn_status copy_in(qn_buffer *buffer, const void *data, uint64_t bytes) {
+    void *to;
+    const qn_status status = qn_buffer_map_range(buffer, QN_MAP_WRITE, 0, bytes, &to);
+    if (status) return status;
+    memcpy(to, data, (size_t)bytes);
+    return qn_buffer_unmap(buffer);
+}
+
 static qn_status upload(qn_tensors *tensors, qn_buffer *buffer, const void *data, uint64_t bytes) {
-    const bool waits = tensors->info.capabilities & QN_CAN_SHARE_MEMORY;
     qn_status status = QN_OK;
+    /* What a recorded step uploads is part of the recording; what is small is not worth waiting for. */
+    if (bytes >= PIECE && !tensors->recording && (tensors->info.capabilities & QN_CAN_SHARE_MEMORY))
+        return copy_in(buffer, data, bytes);
     for (uint64_t at = 0; at < bytes && !status;) {
         const uint64_t size = bytes - at < PIECE ? bytes - at : PIECE;
         status = qn_stream_write(tensors->stream, buffer, at, (const char *)data + at, size);
-        if (!status && waits && bytes > PIECE) status = qn_stream_wait(tensors->stream, QN_FOREVER);
         at += size;
     }
     return status;
