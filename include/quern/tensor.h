@@ -738,7 +738,8 @@ QN_API qn_status qn_check_gradients(qn_tensor_function *function, void *user, qn
 /* ---- giving tensors new values ---- */
 
 /* `x` has the value from now on: what was made of it before keeps its meaning. Shape and type are those of x, to which the value is
-   broadcast and cast. Whether it requires gradients stays as it was; where the value comes from is forgotten. */
+   broadcast and cast. Whether it requires gradients stays as it was; where the value comes from is forgotten. Of a loss
+   that was made of the value before there are no gradients any more (QN_ERROR_STATE) if x requires them. */
 QN_API qn_status qn_assign(qn_tensor *x, qn_tensor *value);
 
 /* ---- steps ---- */

@@ -87,7 +87,10 @@ qn_status qn_assign(qn_tensor *x, qn_tensor *value) {
     if (watched) return watched;
     qn__node *node = alias(fitted->node);
     if (!node) return QN_ERROR_OUT_OF_MEMORY;
-    if (x->node->leaf_of == x) x->node->leaf_of = NULL;
+    if (x->node->leaf_of == x) {
+        x->node->leaf_of = NULL;
+        x->node->is_replaced = true;
+    }
     qn__node_release(x->node);
     x->node = node;
     mark_leaf(x);
@@ -161,6 +164,18 @@ bool qn__wants_gradient(const qn__backward *b, uint32_t source) {
     return b->node->sources[source]->needs_gradient;
 }
 
+/* What a loss was made of has another value now: there is nobody whom its gradient is of. */
+static qn_status check_leaves(const char *function, const trail *t) {
+    for (size_t i = 0; i < t->count; i++)
+        if (t->nodes[i]->is_leaf && t->nodes[i]->is_replaced)
+            return qn__tensors_fail(t->tensors, QN_ERROR_STATE,
+                                    "%s: %s, which requires gradients, was given another value (qn_assign) "
+                                    "after the loss was made of it: "
+                                    "ask for gradients before, or make the loss anew",
+                                    function, qn__describe(t->nodes[i]).text);
+    return QN_OK;
+}
+
 /* Hands a node's gradient on to its sources. Handles of the meantime go with the scope. */
 static void pass_on(trail *t, qn__node *node) {
     qn__gradient *function = qn__gradient_of((qn__op)node->op);
@@ -176,9 +191,11 @@ static void pass_on(trail *t, qn__node *node) {
 }
 
 /* Of a loss that has been checked: the gradients of all nodes on the way. */
-static qn_status go_back(trail *t, qn_tensor *loss) {
+static qn_status go_back(trail *t, const char *function, qn_tensor *loss) {
     qn_tensors *tensors = t->tensors;
     if (!collect(t, loss->node)) return QN_ERROR_OUT_OF_MEMORY;
+    const qn_status replaced = check_leaves(function, t);
+    if (replaced) return replaced;
     t->gradients = qn__tensors_allocate(tensors, t->count * sizeof(qn_tensor *));
     if (!t->gradients) return QN_ERROR_OUT_OF_MEMORY;
     qn_status status = qn_scope_begin(tensors);
@@ -238,7 +255,7 @@ qn_status qn_gradients(qn_tensor *loss, qn_tensor *const *inputs, size_t count, 
     for (size_t i = 0; wrong && gradients && i < count; i++) gradients[i] = wrong;
     if (wrong) return qn_tensor_status(wrong);
     trail t = {.tensors = tensors};
-    qn_status status = loss->node->needs_gradient ? go_back(&t, loss) : QN_OK;
+    qn_status status = loss->node->needs_gradient ? go_back(&t, "qn_gradients", loss) : QN_OK;
     for (size_t i = 0; i < count; i++)
         gradients[i] = status ? qn__failed_as(tensors, status) : result_for(&t, inputs[i]);
     free_trail(&t);
@@ -270,7 +287,7 @@ qn_status qn_backward(qn_tensor *loss) {
     if (wrong) return qn_tensor_status(wrong);
     trail t = {.tensors = tensors};
     tensors->no_gradient++;
-    qn_status status = go_back(&t, loss);
+    qn_status status = go_back(&t, "qn_backward", loss);
     if (!status) status = qn_scope_begin(tensors);
     if (!status) {
         status = add_to_leaves(&t);

@@ -120,6 +120,7 @@ typedef struct qn__node {
     bool realised;
     /* Gradients reach it: it keeps its sources when it gets a value. A leaf of gradients hands nothing on to its sources. */
     bool needs_gradient, is_leaf;
+    bool is_replaced;   /* a leaf whose handle was given another value: no gradient gets there any more */
     qn_tensor *leaf_of; /* the handle that gets a leaf's gradient; NULL: it is gone */
     uint64_t offset;    /* elements */
     int64_t strides[QN_MAX_RANK];

@@ -389,6 +389,7 @@ static qn_status own_assigned(recording *r, qn_status status, qn__node **asked, 
         x->node = r->bindings[i].node;
         qn__node_retain(x->node);
         if (x->requires_gradient) x->node->leaf_of = x;
+        x->node->is_replaced = false;
     }
     return status;
 }
@@ -483,7 +484,10 @@ static qn_status rename_value(qn_tensors *tensors, binding *b) {
     if (!node) return QN_ERROR_OUT_OF_MEMORY;
     qn__storage_retain(b->memory);
     qn__node_set_value(node, b->memory, 0, NULL);
-    if (old->leaf_of == x) old->leaf_of = NULL;
+    if (old->leaf_of == x) {
+        old->leaf_of = NULL;
+        old->is_replaced = true;
+    }
     node->needs_gradient = node->is_leaf = x->requires_gradient;
     node->leaf_of = x->requires_gradient ? x : NULL;
     x->node = node;

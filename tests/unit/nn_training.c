@@ -151,6 +151,132 @@ static void gradients_of_weights_are_products(void **state) {
     assert_ok(f->context, qn_scope_end(f->t));
 }
 
+/* Gradients of a loss made of a value that is gone are refused; of one made of the new value they are right, through views, too. */
+static void gradients_after_assignments(void **state) {
+    tensor_fixture *f = fixture_of(state);
+    assert_ok(f->context, qn_scope_begin(f->t));
+    qn_tensor *w = qn_tensor_require_gradient(counting(f, QN_SHAPE(2, 3), 1, 1), true), *gradient;
+    qn_tensor *view = qn_slice(qn_transpose(w, 0, 1), 0, 0, 2, 1); /* 1 4; 2 5 */
+    qn_tensor *loss = qn_square(view);
+    assert_ok(f->context, qn_gradients(loss, &w, 1, &gradient));
+    float got[6];
+    read_floats(f, gradient, got, 6);
+    assert_memory_equal(got, ((float[]){2, 4, 0, 8, 10, 0}), sizeof got);
+    assert_ok(f->context, qn_assign(w, qn_multiply(qn_detach(w), 2)));
+    assert_fails(f->context, qn_backward(loss), QN_ERROR_STATE,
+                 "qn_backward: f32 2x3, which requires gradients");
+    assert_fails(f->context, qn_gradients(loss, &w, 1, &gradient), QN_ERROR_STATE, "was given another value");
+    assert_null(qn_tensor_gradient(w));
+    /* The view shows the old values; one that is made now the new ones. */
+    float shown[4];
+    read_floats(f, view, shown, 4);
+    assert_memory_equal(shown, ((float[]){1, 4, 2, 5}), sizeof shown);
+    assert_ok(f->context, qn_backward(qn_square(qn_slice(qn_transpose(w, 0, 1), 0, 0, 2, 1))));
+    read_floats(f, qn_tensor_gradient(w), got, 6);
+    assert_memory_equal(got, ((float[]){4, 8, 0, 16, 20, 0}), sizeof got);
+    /* What was made of a tensor that is not a parameter keeps its gradients. */
+    qn_tensor *x = qn_multiply(w, 3), *product = qn_multiply(x, x);
+    assert_ok(f->context, qn_assign(x, qn_zeros(f->t, QN_F32, QN_SHAPE(2, 3))));
+    assert_ok(f->context, qn_gradients(product, &w, 1, &gradient));
+    read_floats(f, gradient, got, 6);
+    assert_near(got[0], 2 * 9 * 2);
+    assert_ok(f->context, qn_scope_end(f->t));
+}
+
+/* Also of a step that ran since. */
+static void gradients_after_steps(void **state) {
+    tensor_fixture *f = fixture_of(state);
+    static const uint32_t sizes[] = {3, 2};
+    static trained m;
+    assert_ok(f->context, qn_scope_begin(f->t));
+    make_trained(f, &m, sizes, 1, &(qn_optimizer_desc){.kind = QN_SGD});
+    qn_step *step;
+    assert_ok(f->context, qn_step_create(f->t, train, &m, &step));
+    qn_tensor *x = counting(f, QN_SHAPE(4, 3), 0, 0.25f), *out;
+    for (int run = 0; run < 2; run++) {
+        qn_tensor *loss = qn_square(qn_linear_forward(&m.layers[0], x));
+        assert_ok(f->context, qn_step_run(step, &x, 1, &out, 1));
+        assert_fails(f->context, qn_backward(loss), QN_ERROR_STATE, "was given another value");
+        assert_ok(f->context, qn_backward(qn_square(qn_linear_forward(&m.layers[0], x))));
+        qn_module_clear_gradients(&m.module);
+    }
+    qn_step_destroy(step);
+    release_trained(&m);
+    assert_ok(f->context, qn_scope_end(f->t));
+}
+
+/* ---- memory ---- */
+
+/* Kilobytes that the process has in memory; 0 where it cannot be told, as sanitizers keep what is released. */
+static long resident(void) {
+    long pages = 0;
+#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file) return 0;
+    if (fscanf(file, "%*s %ld", &pages) != 1) pages = 0;
+    fclose(file);
+#endif
+    return pages * 4;
+}
+
+/* A model whose kernels are quickly interpreted. */
+typedef struct tiny {
+    qn_module module;
+    qn_parameter weight;
+    qn_optimizer optimizer;
+} tiny;
+
+static qn_status train_tiny(void *user, qn_tensor *const *inputs, size_t num_inputs, qn_tensor **outputs,
+                            size_t num_outputs) {
+    tiny *m = user;
+    assert_true(num_inputs == 1 && num_outputs == 1);
+    qn_tensor *noise = qn_rand(qn_tensor_owner(inputs[0]), QN_F32, QN_SHAPE(2));
+    outputs[0] =
+        qn_sum(qn_square(qn_subtract(qn_multiply(m->weight.tensor, inputs[0]), noise)), QN_ALL_AXES, false);
+    const qn_status status = qn_backward(outputs[0]);
+    return status ? status : qn_optimizer_step(&m->optimizer);
+}
+
+/* After 10,000 steps a training has what it had after 100. */
+static void nothing_grows(void **state) {
+    enum { FIRST = 100, STEPS = 10000 };
+    tensor_fixture *f = fixture_of(state);
+    tiny m;
+    if (f->info.kind != QN_DEVICE_CPU) skip(); /* drivers keep what is theirs */
+    assert_ok(f->context, qn_scope_begin(f->t));
+    qn_module_init(&m.module, f->t, NULL);
+    assert_ok(f->context, qn_module_add_parameter(&m.module, "weight", &m.weight,
+                                                  qn_ones(f->t, QN_F32, QN_SHAPE(2)), true));
+    assert_ok(f->context, qn_optimizer_init(&m.optimizer, &m.module, &(qn_optimizer_desc){.kind = QN_ADAM}));
+    qn_step *step;
+    assert_ok(f->context, qn_step_create(f->t, train_tiny, &m, &step));
+    qn_tensors_stats before = {.tensors = 0}, after;
+    long resident_before = 0;
+    for (uint32_t i = 0; i < STEPS; i++) {
+        assert_ok(f->context, qn_scope_begin(f->t));
+        qn_tensor *x = counting(f, QN_SHAPE(2), (float)(i % 3), 0.25f), *loss;
+        assert_ok(f->context, qn_optimizer_set_rate(&m.optimizer, 1e-3 / (1 + i)));
+        assert_ok(f->context, qn_step_run(step, &x, 1, &loss, 1));
+        if (i % 50 == 49) assert_true(qn_tensor_item(loss) < 20);
+        assert_ok(f->context, qn_scope_end(f->t));
+        if (i + 1 != FIRST) continue;
+        before = stats_of(f);
+        resident_before = resident();
+    }
+    after = stats_of(f);
+    assert_int_equal(after.tensors, before.tensors);
+    assert_int_equal(after.nodes, before.nodes);
+    assert_int_equal(after.bytes, before.bytes);
+    assert_int_equal(after.pooled, before.pooled);
+    assert_int_equal(after.plans, before.plans);
+    assert_int_equal(after.programs, before.programs);
+    if (resident() > resident_before + 1024) fail_msg("%ld KiB became %ld", resident_before, resident());
+    qn_step_destroy(step);
+    qn_optimizer_release(&m.optimizer);
+    qn_module_release(&m.module);
+    assert_ok(f->context, qn_scope_end(f->t));
+}
+
 static int start(void **state) {
     static tensor_fixture fixture;
     fixture = make_tensors(&(qn_tensors_desc){.seed = 3});
@@ -170,6 +296,9 @@ int main(void) {
         cmocka_unit_test(steps_assign_many_tensors),
         cmocka_unit_test(a_step_is_one_kernel),
         cmocka_unit_test(gradients_of_weights_are_products),
+        cmocka_unit_test(gradients_after_assignments),
+        cmocka_unit_test(gradients_after_steps),
+        cmocka_unit_test(nothing_grows),
     };
     return cmocka_run_group_tests(tests, start, finish);
 }
