@@ -218,11 +218,18 @@ static bool all_inside(const access *a, const qn__check_object *object, uint64_t
     const uint64_t *pointer = a->pointer, low = a->align > 1 ? a->align - 1 : 0;
     const uint8_t *active = frame->active;
     uint64_t outside = 0, uneven = 0;
-    for (uint64_t i = 0, n = frame->items; i < n; i++) {
-        const uint64_t at = pointer[i] - begin - i * step, mask = 0 - (uint64_t)active[i];
-        outside |= (at | (most - at)) & mask;
-        uneven |= (pointer[i] + a->offset) & mask;
-    }
+    if (frame->count == frame->items && !qn__check_state(frame)->is_masked)
+        for (uint64_t i = 0, n = frame->items; i < n; i++) {
+            const uint64_t at = pointer[i] - begin - i * step;
+            outside |= at | (most - at);
+            uneven |= pointer[i] + a->offset;
+        }
+    else
+        for (uint64_t i = 0, n = frame->items; i < n; i++) {
+            const uint64_t at = pointer[i] - begin - i * step, mask = 0 - (uint64_t)active[i];
+            outside |= (at | (most - at)) & mask;
+            uneven |= (pointer[i] + a->offset) & mask;
+        }
     *bits = uneven;
     return !(outside >> 63) && !(uneven & low);
 }

@@ -207,14 +207,31 @@ static unsigned char *bits_of(const qn__vm_frame *frame, const qn__check_object 
                             : bits_at(frame, address);
 }
 
-void qn__check_load_bits(qn__vm_frame *frame, const qn__vm_instr *instr) {
-    const qn__check_object *object = object_of(frame, instr, 0);
+/* Whether any of the bytes that are loaded has an undefined bit: of a known object, and of one lane. */
+static bool any_undefined(const qn__vm_frame *frame, const qn__check_object *object, const uint64_t *pointer,
+                          uint64_t offset, unsigned size) {
+    const uint64_t shadow = object->shadow + offset;
+    uint64_t any = 0;
+    for (uint64_t i = 0, n = frame->items; i < n; i++) {
+        uint64_t bits = 0;
+        if (!frame->active[i]) continue;
+        const unsigned char *from = (const unsigned char *)(uintptr_t)(pointer[i] + shadow);
+        switch (size) { /* each a load of the processor's */
+        case 4: memcpy(&bits, from, 4); break;
+        case 8: memcpy(&bits, from, 8); break;
+        case 2: memcpy(&bits, from, 2); break;
+        default: bits = *from;
+        }
+        any |= bits;
+    }
+    return any != 0;
+}
+
+static void gather_bits(const qn__vm_frame *frame, const qn__vm_instr *instr, const qn__check_object *object) {
     const uint64_t *pointer = qn__vm_slot(frame, instr->a), offset = (uint64_t)instr->ir->attr.offset;
-    if (!note_of(instr)->is_tracked) return;
-    unsigned char *to = qn__check_bits(frame, instr->result);
     const unsigned size = instr->size;
-    uint8_t any = 0;
-    for (unsigned l = 0; l < instr->lanes && has_bits(object); l++)
+    unsigned char *to = qn__check_bits(frame, instr->result);
+    for (unsigned l = 0; l < instr->lanes; l++)
         for (uint64_t i = 0; i < frame->items; i++) {
             unsigned char *at = to + (l * frame->stride + i) * size;
             const unsigned char *from =
@@ -223,9 +240,21 @@ void qn__check_load_bits(qn__vm_frame *frame, const qn__vm_instr *instr) {
                 memcpy(at, from, size);
             else
                 memset(at, 0, size);
-            for (unsigned b = 0; b < size; b++) any |= at[b];
         }
-    qn__check_state(frame)->dirty[instr->result] = any != 0;
+}
+
+void qn__check_load_bits(qn__vm_frame *frame, const qn__vm_instr *instr) {
+    const qn__check_object *object = object_of(frame, instr, 0);
+    const uint64_t *pointer = qn__vm_slot(frame, instr->a), offset = (uint64_t)instr->ir->attr.offset;
+    if (!note_of(instr)->is_tracked) return;
+    bool dirty = has_bits(object);
+    if (object->is_known && dirty) {
+        dirty = false;
+        for (unsigned l = 0; l < instr->lanes && !dirty; l++)
+            dirty = any_undefined(frame, object, pointer, offset + l * instr->size, instr->size);
+    }
+    if (dirty) gather_bits(frame, instr, object);
+    qn__check_state(frame)->dirty[instr->result] = dirty;
 }
 
 /* Whether the bytes may be in a buffer, where undefined bits are an output. */
