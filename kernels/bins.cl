@@ -11,7 +11,7 @@ PACK(pack, STORAGE, N, WORD)
 static uint bin_of(STORAGE element, uint bins, float low, float high, float scale) {
 #ifdef RANGE
     const float v = (float)element;
-    const uint b = min((uint)((v - low) * scale), bins - 1);
+    const uint b = min(convert_uint_sat((v - low) * scale), bins - 1);
     return v >= low && v <= high ? b : bins;
 #else
     const long v = (long)element;
