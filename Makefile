@@ -4,7 +4,7 @@ BUILD   = build/$(PRESET)
 MAKEFLAGS += --no-print-directory
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: all run test test-all build setup setup-test bench docs format lint install dist deb clean fuzz asan ubsan tsan
+.PHONY: all run test test-all build setup setup-test bench bench-check docs format lint install dist deb clean fuzz asan ubsan tsan
 
 all: build
 
@@ -40,6 +40,12 @@ bench: setup-test
 	@cmake --preset release > /dev/null
 	@cmake --build build/release -j $(JOBS)
 	@build/release/quern bench $(BENCH_ARGS)
+
+# `quern check` beside Oclgrind, where that is installed, and the CPU device.
+bench-check: setup-test
+	@cmake --preset release > /dev/null
+	@cmake --build build/release --target quern -j $(JOBS)
+	@scripts/bench-check
 
 docs:
 	@scripts/docs

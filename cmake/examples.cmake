@@ -58,6 +58,11 @@ if(QUERN_TESTS)
     set_tests_properties(example.shared_header PROPERTIES PASS_REGULAR_EXPRESSION "particle +0: .* [1-9] bounces")
     add_test(NAME example.tour COMMAND quern_tour --quick --out ${PROJECT_BINARY_DIR}/tour)
     set_tests_properties(example.tour PROPERTIES FIXTURES_SETUP tour_pictures)
+    # With all their kernels checked. The other examples, and all tests of kernels: scripts/test-long.
+    foreach(name saxpy shared_header xor)
+        add_test(NAME check.example.${name} COMMAND tests/checked $<TARGET_FILE:quern_${name}>
+                 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    endforeach()
     add_test(NAME example.filters COMMAND quern_filters tour/mandelbrot.png 4
              WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
     set_tests_properties(example.filters PROPERTIES FIXTURES_REQUIRED tour_pictures)

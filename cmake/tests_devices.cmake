@@ -16,6 +16,18 @@ function(quern_device_test device name)
 endfunction()
 
 list(APPEND device_unit_tests api_pack kernels_copy kernels_ladder kernels_matmul)
+# Kernels that ship, checked; all of them: scripts/test-long.
+foreach(name kernels_reduce kernels_gather kernels_spmv kernels_histogram)
+    if(TARGET unit_${name})
+        add_test(NAME check.${name} COMMAND tests/checked $<TARGET_FILE:unit_${name}> WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+        set_tests_properties(check.${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
+    endif()
+endforeach()
+if(TARGET random_kernels)
+    add_test(NAME check.random COMMAND tests/checked $<TARGET_FILE:random_kernels> --device check --count 24
+             WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(check.random PROPERTIES TIMEOUT 600)
+endif()
 list(APPEND device_unit_tests kernels_sort kernels_choose kernels_gather kernels_histogram kernels_spmv kernels_linear kernels_convolve)
 list(APPEND device_unit_tests kernels_tuning kernels_map kernels_random kernels_reduce kernels_rows kernels_scan)
 list(APPEND device_unit_tests kernels_attention kernels_recorded tensor_basic tensor_gradient tensor_random tensor_images nn_basic nn_training tensor_together)

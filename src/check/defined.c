@@ -227,7 +227,8 @@ static bool any_undefined(const qn__vm_frame *frame, const qn__check_object *obj
     return any != 0;
 }
 
-static void gather_bits(const qn__vm_frame *frame, const qn__vm_instr *instr, const qn__check_object *object) {
+static void gather_bits(const qn__vm_frame *frame, const qn__vm_instr *instr,
+                        const qn__check_object *object) {
     const uint64_t *pointer = qn__vm_slot(frame, instr->a), offset = (uint64_t)instr->ir->attr.offset;
     const unsigned size = instr->size;
     unsigned char *to = qn__check_bits(frame, instr->result);
