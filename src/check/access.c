@@ -14,6 +14,7 @@ typedef struct access {
     unsigned operand;
     const uint64_t *pointer;
     uint64_t offset, size, align;
+    uint64_t end; /* one past the last work-item that is active */
     qn__check_access kind;
 } access;
 
@@ -219,13 +220,13 @@ static bool all_inside(const access *a, const qn__check_object *object, uint64_t
     const uint8_t *active = frame->active;
     uint64_t outside = 0, uneven = 0;
     if (frame->count == frame->items && !qn__check_state(frame)->is_masked)
-        for (uint64_t i = 0, n = frame->items; i < n; i++) {
+        for (uint64_t i = 0, n = a->end; i < n; i++) {
             const uint64_t at = pointer[i] - begin - i * step;
             outside |= at | (most - at);
             uneven |= pointer[i] + a->offset;
         }
     else
-        for (uint64_t i = 0, n = frame->items; i < n; i++) {
+        for (uint64_t i = 0, n = a->end; i < n; i++) {
             const uint64_t at = pointer[i] - begin - i * step, mask = 0 - (uint64_t)active[i];
             outside |= (at | (most - at)) & mask;
             uneven |= (pointer[i] + a->offset) & mask;
@@ -241,22 +242,28 @@ static void check(const access *a) {
     if (!a->size) return;
     uint64_t bits = 0; /* of all addresses */
     if (!all_inside(a, object, &bits) || (writes(a) && object->is_read_only)) {
-        for (uint64_t i = 0; i < a->frame->items; i++)
+        for (uint64_t i = 0; i < a->end; i++)
             if (a->frame->active[i]) check_one(a, i, object);
         return;
     }
     if (!region || !(region->is_written || region->is_local)) return;
     const bool is_fine = region->shift == 0 || (bits | a->size) % 4 == 0;
     if (qn__check_cells(r->checker, region, is_fine ? 0 : 1, is_fine ? 4 : 1))
-        qn__check_race_all(a->frame, a->instr, region, a->pointer, a->offset, a->size, a->kind);
+        qn__check_race_all(a->frame, a->instr, region, a->pointer, a->offset, a->size, a->end, a->kind);
 }
 
 static access describe(qn__vm_frame *frame, const qn__vm_instr *instr, unsigned operand,
                        qn__check_access kind) {
     const ir_instr *ir = instr->ir;
     const bool is_copy = ir->op == IR_COPY;
-    access a = {frame, instr, operand,        qn__vm_slot(frame, operand ? instr->b : instr->a),
-                0,     0,     ir->attr.align, kind};
+    access a = {.frame = frame,
+                .instr = instr,
+                .operand = operand,
+                .pointer = qn__vm_slot(frame, operand ? instr->b : instr->a),
+                .align = ir->attr.align,
+                .end = frame->items,
+                .kind = kind};
+    while (a.end && !frame->active[a.end - 1]) a.end--;
     a.offset = is_copy ? 0 : (uint64_t)ir->attr.offset;
     a.size = is_copy ? ir->attr.size : (uint64_t)instr->lanes * instr->size;
     if (is_atomic(&a)) a.align = a.size;
@@ -289,7 +296,7 @@ static void run(qn__vm_frame *frame, const qn__vm_instr *instr, qn__check_access
         run_in_order(frame, instr);
     else
         instr->plain(frame, instr);
-    if (instr->ir->num_results) qn__check_load_bits(frame, instr);
+    if (instr->ir->num_results) qn__check_load_bits(frame, instr, a.end);
     if (is_atomic(&a)) qn__check_order_atomic(frame, instr);
     if (qn__check_state(frame)->is_masked) take_back(frame, instr);
 }

@@ -209,10 +209,10 @@ static unsigned char *bits_of(const qn__vm_frame *frame, const qn__check_object 
 
 /* Whether any of the bytes that are loaded has an undefined bit: of a known object, and of one lane. */
 static bool any_undefined(const qn__vm_frame *frame, const qn__check_object *object, const uint64_t *pointer,
-                          uint64_t offset, unsigned size) {
+                          uint64_t offset, unsigned size, uint64_t end) {
     const uint64_t shadow = object->shadow + offset;
     uint64_t any = 0;
-    for (uint64_t i = 0, n = frame->items; i < n; i++) {
+    for (uint64_t i = 0; i < end; i++) {
         uint64_t bits = 0;
         if (!frame->active[i]) continue;
         const unsigned char *from = (const unsigned char *)(uintptr_t)(pointer[i] + shadow);
@@ -244,7 +244,7 @@ static void gather_bits(const qn__vm_frame *frame, const qn__vm_instr *instr,
         }
 }
 
-void qn__check_load_bits(qn__vm_frame *frame, const qn__vm_instr *instr) {
+void qn__check_load_bits(qn__vm_frame *frame, const qn__vm_instr *instr, uint64_t end) {
     const qn__check_object *object = object_of(frame, instr, 0);
     const uint64_t *pointer = qn__vm_slot(frame, instr->a), offset = (uint64_t)instr->ir->attr.offset;
     if (!note_of(instr)->is_tracked) return;
@@ -252,7 +252,7 @@ void qn__check_load_bits(qn__vm_frame *frame, const qn__vm_instr *instr) {
     if (object->is_known && dirty) {
         dirty = false;
         for (unsigned l = 0; l < instr->lanes && !dirty; l++)
-            dirty = any_undefined(frame, object, pointer, offset + l * instr->size, instr->size);
+            dirty = any_undefined(frame, object, pointer, offset + l * instr->size, instr->size, end);
     }
     if (dirty) gather_bits(frame, instr, object);
     qn__check_state(frame)->dirty[instr->result] = dirty;

@@ -199,9 +199,10 @@ qn__vm_handler *qn__check_pick_arith(const ir_instr *instr, uint32_t also); /* a
 /* Work-item i's access to bytes of a region. */
 void qn__check_race(qn__vm_frame *frame, const qn__vm_instr *instr, qn__check_region *region, uint64_t i,
                     uint64_t address, uint64_t size, qn__check_access access);
-/* The same of all that are active, whose accesses are within the region and aligned to 4. */
+/* The same of all below `end` that are active, whose accesses are within the region and aligned to 4. */
 void qn__check_race_all(qn__vm_frame *frame, const qn__vm_instr *instr, qn__check_region *region,
-                        const uint64_t *pointer, uint64_t offset, uint64_t size, qn__check_access access);
+                        const uint64_t *pointer, uint64_t offset, uint64_t size, uint64_t end,
+                        qn__check_access access);
 
 /* ---- order.c: what atomics and fences order ---- */
 
@@ -222,7 +223,7 @@ qn__vm_handler *qn__check_pick_bits(const ir_instr *instr);
 /* Of an access that is done next, or was: its pointer, what it stores, what it loads. */
 void qn__check_pointer_bits(qn__vm_frame *frame, const qn__vm_instr *instr, unsigned operand);
 void qn__check_store_bits(qn__vm_frame *frame, const qn__vm_instr *instr);
-void qn__check_load_bits(qn__vm_frame *frame, const qn__vm_instr *instr);
+void qn__check_load_bits(qn__vm_frame *frame, const qn__vm_instr *instr, uint64_t end);
 void qn__check_copy_bits(qn__vm_frame *frame, const qn__vm_instr *instr);
 
 #endif

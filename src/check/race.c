@@ -209,13 +209,13 @@ static bool is_read(const toucher *t) {
 
 /* For constant `count` and `reads`, loops of their own. */
 static inline void touch_all(const toucher *t, const uint64_t *pointer, uint64_t offset, uint64_t size,
-                             uint64_t count, bool reads) {
+                             uint64_t end, uint64_t count, bool reads) {
     const qn__vm_frame *frame = t->frame;
     const uint64_t begin = t->region->begin - offset;
     const unsigned shift = t->region->shift;
     qn__check_cell *cells = t->region->cells;
     const uint8_t *active = frame->active;
-    for (uint64_t i = 0, n = frame->items; i < n; i++)
+    for (uint64_t i = 0; i < end; i++)
         if (active[i])
             touch(t, cells + ((pointer[i] - begin) >> shift), count, reads, i, pointer[i] + offset, size);
 }
@@ -229,13 +229,14 @@ void qn__check_race(qn__vm_frame *frame, const qn__vm_instr *instr, qn__check_re
 }
 
 void qn__check_race_all(qn__vm_frame *frame, const qn__vm_instr *instr, qn__check_region *region,
-                        const uint64_t *pointer, uint64_t offset, uint64_t size, qn__check_access access) {
+                        const uint64_t *pointer, uint64_t offset, uint64_t size, uint64_t end,
+                        qn__check_access access) {
     const toucher t = begin(frame, instr, region, access);
     const uint64_t count = size >> region->shift;
     if (count == 1 && is_read(&t))
-        touch_all(&t, pointer, offset, size, 1, true);
+        touch_all(&t, pointer, offset, size, end, 1, true);
     else if (count == 1)
-        touch_all(&t, pointer, offset, size, 1, false);
+        touch_all(&t, pointer, offset, size, end, 1, false);
     else
-        touch_all(&t, pointer, offset, size, count, is_read(&t));
+        touch_all(&t, pointer, offset, size, end, count, is_read(&t));
 }
