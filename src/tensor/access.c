@@ -111,10 +111,14 @@ uint32_t qn__inner_loop(const qn__maker *m) {
     return QN__NONE;
 }
 
+/* Whether a loop of a map is one that a work-item goes through. */
+static bool is_of_element(const qn__maker *m, uint32_t loop) {
+    return loop == qn__inner_loop(m) || (m->shape.turns && loop == m->shape.across);
+}
+
 bool qn__is_inner(const qn__maker *m, const qn__form *form) {
-    const uint32_t inner = qn__inner_loop(m);
     for (uint32_t l = 0; l < m->loops.count; l++)
-        if (form->steps[l] && (m->has_rows ? m->loops.at[l].reduced : l == inner)) return true;
+        if (form->steps[l] && (m->has_rows ? m->loops.at[l].reduced : is_of_element(m, l))) return true;
     return false;
 }
 
@@ -182,12 +186,16 @@ static qn_status sort_instances(qn__maker *m) {
     return QN_OK;
 }
 
+void qn__accesses_relate(qn__maker *m) {
+    for (size_t i = 0; i < m->demand->count; i++) relate(m, m->order[i]);
+}
+
 qn_status qn__accesses_find(qn__maker *m) {
     qn_status status = sort_instances(m);
     for (uint32_t i = 0; i < m->demand->count && !status; i++) status = find_value(m, i);
     if (!status) status = find_outputs(m);
     if (status) return status;
     join_loops(m);
-    for (size_t i = 0; i < m->demand->count; i++) relate(m, m->order[i]);
+    qn__accesses_relate(m);
     return QN_OK;
 }

@@ -250,9 +250,10 @@ static void write_phase(qn__maker *m, uint32_t phase) {
     qn__text packs = {.tensors = tensors}, elements = {.tensors = tensors}, after = {.tensors = tensors};
     const bool wide = m->shape.width > 1;
     const char *outer = m->has_rows ? "        " : "    ",
-               *indent = m->has_rows ? (wide ? "            " : "        ")
-                         : wide      ? "        "
-                                     : "    ";
+               *indent = m->shape.turns ? "            "
+                         : m->has_rows  ? (wide ? "            " : "        ")
+                         : wide         ? "        "
+                                        : "    ";
     mark_phase(m, phase);
     declare_held(m);
     write_needed(m, &packs, &elements, indent);
@@ -266,11 +267,13 @@ static void write_phase(qn__maker *m, uint32_t phase) {
         }
     }
     if (m->has_rows) begin_loop(m);
+    if (m->shape.turns) qn__turn_read(m);
     if (packs.length) qn__text_add(&m->head, "%s", packs.text);
     add_pack_loop(m, &m->head, &elements, outer);
     if (after.length) qn__text_add(&m->head, "%s", after.text);
     if (m->has_rows)
         qn__text_add(&m->head, m->shape.held && !m->shape.exact ? "        }\n    }\n" : "    }\n");
+    if (m->shape.turns) qn__text_add(&m->head, "        }\n    }\n");
     keep_held(m);
     for (uint32_t i = 0; i < m->group->count; i++)
         if (is_of_phase(m, i, phase, true)) end_reduction(m, i);
@@ -342,6 +345,10 @@ static void begin_map(qn__maker *m) {
     const uint32_t rank = m->loops.count;
     const char *place = s->wide ? "long" : "int";
     if (!rank) return;
+    if (s->turns) {
+        qn__turn_begin(m);
+        return;
+    }
     if (s->flat) {
         qn__loop_variables_add(m, h, false, "first", "    ");
         return;

@@ -15,6 +15,7 @@ typedef struct qn__value {
     bool needed, written; /* by the phase that is being written; in the text already */
     uint32_t phases;      /* that need it */
     bool held, kept;      /* registers keep it for later phases; they have it already */
+    bool turned;          /* it is read by way of a tile */
     uint32_t parameter;   /* of loads and constants: which of the kernel's */
     char name[16];
 } qn__value;
@@ -45,7 +46,9 @@ typedef struct qn__shape {
     bool flat;  /* of maps: all loops are one dimension of the launch */
     bool
         walks; /* each work-item of a team goes through the shares of all: quick where that is done once for all of them */
-    bool wide; /* places are 64-bit */
+    bool wide;       /* places are 64-bit */
+    bool turns;      /* of maps: by way of tiles, as some arrays lie along another loop than the innermost: */
+    uint32_t across; /* this one */
     qn_range range;
 } qn__shape;
 
@@ -80,6 +83,8 @@ uint32_t qn__inner_loop(const qn__maker *m);
 bool qn__is_inner(const qn__maker *m, const qn__form *form); /* whether it depends on inner loops */
 /* Fills in values and arrays, and joins loops that go on where others end. */
 qn_status qn__accesses_find(qn__maker *m);
+/* Finds out anew which values differ within the inner loops. */
+void qn__accesses_relate(qn__maker *m);
 void qn__shape_choose(qn__maker *m);
 /* Iterations of the loops that are reduced, or of the others. */
 uint64_t qn__iterations(const qn__maker *m, bool reduced);
@@ -101,6 +106,17 @@ void qn__pack_define(qn__maker *m, const char *storage, uint32_t bytes);
 uint32_t qn__array_number(const qn__maker *m, const qn__node *node, bool written);
 /* Writes what an instance's value is, its sources being written. Packs are read in front of the loop through their elements, in `packs`. */
 void qn__value_write(qn__maker *m, uint32_t instance, qn__text *to, qn__text *packs, const char *indent);
+
+/* ---- turn.c ---- */
+
+/* Whether tiles are worth it, which is the shape then. */
+bool qn__turn_choose(qn__maker *m);
+/* The places of the work-group's tile; then, before the elements, tiles are read, and the loop through what is written begins, which ends with
+   two braces. */
+void qn__turn_begin(qn__maker *m);
+void qn__turn_read(qn__maker *m);
+/* The element of a value that comes by way of a tile. */
+void qn__turn_load(const qn__maker *m, qn__text *to, uint32_t instance, const char *indent);
 
 /* ---- kernel.c ---- */
 

@@ -146,6 +146,7 @@ void qn__shape_choose(qn__maker *m) {
     /* With 64 bits a processor's compiler sees that neighbouring work-items have neighbouring places, wherever a part begins. */
     s->wide = is_wide(m) || (m->together && is_processor(m));
     /* The work-items of a processor are the lanes of its vectors. */
+    if (!m->has_rows && !m->together && !is_processor(m) && qn__turn_choose(m)) return;
     s->width = is_processor(m) ? 1 : choose_width(m);
     if (!m->has_rows) {
         choose_map(m);

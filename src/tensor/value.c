@@ -100,6 +100,10 @@ static void write_load(qn__maker *m, uint32_t i, qn__text *to, qn__text *packs, 
     const qn__element_info *e = qn__element_of(type);
     const uint32_t array = qn__array_number(m, node, false), condition = instance_of(m, i)->place.condition;
     snprintf(v->name, sizeof v->name, "v%u", i);
+    if (v->turned) {
+        qn__turn_load(m, to, i, indent);
+        return;
+    }
     if (!is_pack_load(m, i)) {
         qn__text_add(to, "%sconst %s %s = ", indent, e->value, v->name);
         if (condition) add_condition(m, to, condition, v->is_inner);

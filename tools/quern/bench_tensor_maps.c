@@ -130,12 +130,29 @@ static void norm_of_numbers(const chain *c, const float *x, const float *y, doub
     for (uint64_t j = 0; j < columns; j++) v[j] = ((double)x[j] - mean) / sqrt(variance + 1e-5);
 }
 
+/* x as columns that are rows here: element j of row i is x[j, i], for x as so many rows as there are columns. */
+static qn_tensor *turned(qn_tensor *x, uint64_t columns) {
+    return qn_transpose(qn_reshape(x, QN_SHAPE(columns, QN_REST)), 0, 1);
+}
+
+static qn_tensor *transpose_of_tensors(const chain *c, qn_tensor *x, qn_tensor *y, uint64_t columns) {
+    (void)c, (void)y;
+    return qn_add(turned(x, columns), 1);
+}
+
+static void transpose_of_numbers(const chain *c, const float *x, const float *y, double *v,
+                                 uint64_t columns) {
+    (void)c, (void)y;
+    for (uint64_t j = 0; j < columns; j++) v[j] = (double)x[j] + 1;
+}
+
 /* ---- measuring ---- */
 
 typedef struct work {
     bench_tensors *b;
     chain c;
     uint64_t rows, columns;
+    bool turns;                /* rows of the result are columns of x */
     qn_tensor *x, *y, *result; /* retained */
     qn_tensor *(*of_tensors)(const chain *c, qn_tensor *x, qn_tensor *y, uint64_t columns);
     void (*of_numbers)(const chain *c, const float *x, const float *y, double *v, uint64_t columns);
@@ -176,7 +193,7 @@ static int check_row(work *w, const bench_tensor_row *row, qn_tensor *result, ui
     float *x = tool_alloc(3 * w->columns * sizeof *x), *y = x + w->columns, *z = y + w->columns;
     double *v = tool_alloc(w->columns * sizeof *v);
     const uint64_t count = qn_tensor_shape(result).sizes[1];
-    qn_status status = read_row(w->x, at, x);
+    qn_status status = read_row(w->turns ? turned(w->x, w->columns) : w->x, at, x);
     if (!status) status = read_row(w->y, at, y);
     if (!status) status = read_row(result, at, z);
     int exit_status = bench_tensor_fail(w->b, status);
@@ -239,6 +256,10 @@ static int measure_softmax(bench_tensors *b, const bench_tensor_row *row) {
 static int measure_norm(bench_tensors *b, const bench_tensor_row *row) {
     return measure(&(work){.b = b, .of_tensors = norm_of_tensors, .of_numbers = norm_of_numbers}, row, 8);
 }
+static int measure_transpose(bench_tensors *b, const bench_tensor_row *row) {
+    work w = {.b = b, .of_tensors = transpose_of_tensors, .of_numbers = transpose_of_numbers, .turns = true};
+    return measure(&w, row, 8);
+}
 static int measure_chain(bench_tensors *b, const bench_tensor_row *row) {
     work w = {
         .b = b, .of_tensors = chain_of_tensors, .of_numbers = chain_of_numbers, .c = make_chain(row->number)};
@@ -246,13 +267,13 @@ static int measure_chain(bench_tensors *b, const bench_tensor_row *row) {
 }
 
 static const bench_tensor_row rows[] = {
-    {"gelu(x*y+1)*y", 0, measure_map}, {"softmax", 0, measure_softmax}, {"layer norm", 0, measure_norm},
-    {"chain 1", 1, measure_chain},     {"chain 2", 2, measure_chain},   {"chain 3", 3, measure_chain},
-    {"chain 4", 4, measure_chain},     {"chain 5", 5, measure_chain},   {"chain 6", 6, measure_chain},
-    {"chain 7", 7, measure_chain},     {"chain 8", 8, measure_chain},   {"chain 9", 9, measure_chain},
-    {"chain 10", 10, measure_chain},   {"chain 11", 11, measure_chain}, {"chain 12", 12, measure_chain},
-    {"chain 13", 13, measure_chain},   {"chain 14", 14, measure_chain}, {"chain 15", 15, measure_chain},
-    {"chain 16", 16, measure_chain},   {"chain 17", 17, measure_chain}, {"chain 18", 18, measure_chain},
-    {"chain 19", 19, measure_chain},   {"chain 20", 20, measure_chain},
+    {"gelu(x*y+1)*y", 0, measure_map}, {"transpose+1", 0, measure_transpose}, {"softmax", 0, measure_softmax},
+    {"layer norm", 0, measure_norm},   {"chain 1", 1, measure_chain},         {"chain 2", 2, measure_chain},
+    {"chain 3", 3, measure_chain},     {"chain 4", 4, measure_chain},         {"chain 5", 5, measure_chain},
+    {"chain 6", 6, measure_chain},     {"chain 7", 7, measure_chain},         {"chain 8", 8, measure_chain},
+    {"chain 9", 9, measure_chain},     {"chain 10", 10, measure_chain},       {"chain 11", 11, measure_chain},
+    {"chain 12", 12, measure_chain},   {"chain 13", 13, measure_chain},       {"chain 14", 14, measure_chain},
+    {"chain 15", 15, measure_chain},   {"chain 16", 16, measure_chain},       {"chain 17", 17, measure_chain},
+    {"chain 18", 18, measure_chain},   {"chain 19", 19, measure_chain},       {"chain 20", 20, measure_chain},
 };
 const bench_tensor_list bench_tensor_maps = {rows, sizeof rows / sizeof *rows};

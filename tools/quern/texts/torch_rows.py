@@ -234,6 +234,7 @@ def resnet(row):
 
 rows = {
     "gelu(x*y+1)*y": rows_of(lambda x, y: F.gelu(x * y + 1) * y),
+    "transpose+1": rows_of(lambda x, y: (x.view(x.shape[1], -1).t() + 1).contiguous()),
     "softmax": rows_of(lambda x, y: torch.softmax(x, -1)),
     "layer norm": rows_of(lambda x, y: F.layer_norm(x, x.shape[-1:])),
     "op at once, on the host": op_at_once,
