@@ -1,5 +1,6 @@
 /* Plans: the launches that make some values, kept by the key of the graph's structure, and what runs them. A graph met again costs a
    walk, a look-up and its launches. The table has a fixed size, in sets of a few; a full set gives up its oldest plan. */
+#include <math.h>
 #include <string.h>
 
 #include "tensor/plan.h"
@@ -191,13 +192,15 @@ static qn_arg constant(const qn__node *node, encoded *at) {
     return qn_arg_bytes(at->bytes, e->size);
 }
 
-static double number_of(const qn__walk *walk, uint32_t node) {
-    return node == QN__NONE ? 1 : walk->nodes[node]->number.d;
+/* A factor of qn_matmul_desc, where 0 stands for 1: the least number there is makes 0 of sums in f32, and next to nothing of those in f64. */
+static double factor_of(const qn__walk *walk, uint32_t node) {
+    const double factor = node == QN__NONE ? 1 : walk->nodes[node]->number.d;
+    return factor == 0 ? copysign(4.9406564584124654e-324, factor) : factor;
 }
 
 static qn__finish finish_of(const qn__walk *walk, const qn__epilogue *e, const qn_array *reads) {
-    return (qn__finish){.alpha = number_of(walk, e->alpha),
-                        .scale = number_of(walk, e->scale),
+    return (qn__finish){.alpha = factor_of(walk, e->alpha),
+                        .scale = factor_of(walk, e->scale),
                         .activation = e->activation,
                         .bias = reads[0],
                         .residual = reads[1]};
