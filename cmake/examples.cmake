@@ -24,7 +24,12 @@ foreach(name xor digits regression vae gan series mnist rnn text gpt2)
     target_link_libraries(quern_${name} PRIVATE quern_tensor_static)
 endforeach()
 
+quern_example(ring_vector_add examples/rings/vector_add.c)
+target_link_libraries(quern_ring_vector_add PRIVATE quern_ring_static)
+
 if(QUERN_TESTS)
+    add_test(NAME example.ring_vector_add COMMAND quern_ring_vector_add)
+    set_tests_properties(example.ring_vector_add PROPERTIES PASS_REGULAR_EXPRESSION "0 of 8000 numbers wrong")
     add_test(NAME example.xor COMMAND quern_xor)
     set_tests_properties(example.xor PROPERTIES PASS_REGULAR_EXPRESSION "4 of 4 right")
     # Small networks that learn a little, interpreted: compiling would take longer. scripts/test-long runs the examples as they are.

@@ -25,7 +25,7 @@ endfunction()
 
 quern_fake(cuda libcuda)
 quern_fake(opencl libOpenCL)
-foreach(test backend_cuda backend_cuda_api backend_cuda_endless backend_cuda_faults kernels_choice)
+foreach(test backend_cuda backend_cuda_api backend_cuda_endless backend_cuda_faults kernels_choice ring_cuda)
     quern_on_fakes(${test} cuda)
 endforeach()
 quern_on_fakes(backend_opencl_api opencl)

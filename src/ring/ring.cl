@@ -319,49 +319,70 @@ static uint qn__ring_reserve(qn_ring *ring) {
     return 0;
 }
 
-static void qn__ring_fill(global uchar *slot, const void *payload, uint size) {
-    global uint *words = (global uint *)(slot + QN__RING_SLOT_HEAD);
-    for (uint i = get_local_id(0); i < size / 4; i += QN_RING_GROUP_SIZE) words[i] = ((const uint *)payload)[i];
-    if (qn__ring_is_first())
-        for (uint i = size & ~3u; i < size; i++)
-            slot[QN__RING_SLOT_HEAD + i] = ((const uchar *)payload)[i];
+/* A slot of the output to fill, for all work-items; NULL: there is none. */
+static global uchar *qn__ring_open(qn_ring *ring, uint size, uint *at) {
+    if (size > QN_RING_OUT_SLOT - QN__RING_SLOT_HEAD) return 0;
+    uint found = qn__ring_is_first() ? qn__ring_reserve(ring) : 0;
+    found = qn__ring_share(ring, found);
+    *at = found;
+    if (found) return qn__ring_out_slot(ring, found - 1);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (qn__ring_is_first()) QN__STORE(ring->report->lost, ++ring->lost, relaxed);
+    return 0;
 }
 
-static bool qn__ring_send(qn_ring *ring, const void *payload, uint size, uint type, uint flags) {
-    if (size > QN_RING_OUT_SLOT - QN__RING_SLOT_HEAD) return false;
-    uint at = qn__ring_is_first() ? qn__ring_reserve(ring) : 0;
-    at = qn__ring_share(ring, at);
-    if (!at) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (qn__ring_is_first()) QN__STORE(ring->report->lost, ++ring->lost, relaxed);
-        return false;
-    }
-    global uchar *slot = qn__ring_out_slot(ring, at - 1);
-    qn__ring_fill(slot, payload, size);
+/* The slot is full. */
+static void qn__ring_post(qn_ring *ring, global uchar *slot, uint at, uint size, uint flags) {
     barrier(CLK_GLOBAL_MEM_FENCE);
-    if (!qn__ring_is_first()) return true;
+    if (!qn__ring_is_first()) return;
     global qn__ring_slot *head = (global qn__ring_slot *)slot;
     qn_ring_message message = *qn_ring_current(ring);
     message.correlation = flags & QN__RING_REPLY ? message.id : 0;
     message.id = at;
     message.size = size;
-    message.type = type;
+    message.type = 0;
     message.flags = flags ? flags | (message.flags & QN__RING_CALL) : 0;
     head->message = message;
     QN__STORE(head->sequence, at, release);
     QN__STORE(ring->report->sent, ++ring->sent, relaxed);
-    return true;
 }
 
 /* Send `size` bytes of payload, aligned to 4, to whoever receives from the ring; a reply answers the message that is handled. All
    work-items of the group call them, with a payload in local or global memory, or each with one of its own that is the same. They
    wait for room; false: there is none, and the ring is stopped (or is a QN_RING_LAUNCHES one, which does not wait); or the
-   payload is larger than the ring's replies may be. */
-static bool qn_ring_send(qn_ring *ring, const void *payload, uint size) {
-    return qn__ring_send(ring, payload, size, 0, 0);
-}
-static bool qn_ring_reply(qn_ring *ring, const void *payload, uint size) {
-    return qn__ring_send(ring, payload, size, 0, QN__RING_REPLY);
-}
+   payload is larger than the ring's replies may be. There is one of each for each address space. */
+#define QN__RING_SENDS(space)                                                                                \
+    static QN__RING_OVERLOADABLE bool qn__ring_send(qn_ring *ring, space const void *payload, uint size,     \
+                                                    uint flags) {                                            \
+        uint at;                                                                                             \
+        global uchar *slot = qn__ring_open(ring, size, &at);                                                 \
+        if (!slot) return false;                                                                             \
+        global uchar *bytes = slot + QN__RING_SLOT_HEAD;                                                     \
+        for (uint i = get_local_id(0); i < size / 4; i += QN_RING_GROUP_SIZE)                                \
+            ((global uint *)bytes)[i] = ((space const uint *)payload)[i];                                    \
+        if (qn__ring_is_first())                                                                             \
+            for (uint i = size & ~3u; i < size; i++) bytes[i] = ((space const uchar *)payload)[i];           \
+        qn__ring_post(ring, slot, at, size, flags);                                                          \
+        return true;                                                                                         \
+    }                                                                                                        \
+    static QN__RING_OVERLOADABLE bool qn_ring_send(qn_ring *ring, space const void *payload, uint size) {    \
+        return qn__ring_send(ring, payload, size, 0);                                                        \
+    }                                                                                                        \
+    static QN__RING_OVERLOADABLE bool qn_ring_reply(qn_ring *ring, space const void *payload, uint size) {   \
+        return qn__ring_send(ring, payload, size, QN__RING_REPLY);                                           \
+    }
+
+#ifndef __OPENCL_VERSION__
+#define QN__RING_OVERLOADABLE
+QN__RING_SENDS()
+#elif __OPENCL_C_VERSION__ >= 200
+#define QN__RING_OVERLOADABLE
+QN__RING_SENDS(__generic)
+#else
+#define QN__RING_OVERLOADABLE __attribute__((overloadable))
+QN__RING_SENDS(__private)
+QN__RING_SENDS(local)
+QN__RING_SENDS(global)
+#endif
 
 #endif

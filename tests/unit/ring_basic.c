@@ -37,6 +37,34 @@ static void order_is_kept(void **state) {
     finish(&r);
 }
 
+/* The whole loop by hand: each message is sent back from local memory, once as no answer and once as one. */
+static void a_loop_by_hand(void **state) {
+    (void)state;
+    static const char text[] =
+        "#include \"quern/ring.cl\"\n"
+        "kernel void serve(QN_RING_PARAMETERS) {\n"
+        "    QN_RING(ring);\n"
+        "    while (qn_ring_receive(&ring)) {\n"
+        "        if (qn_ring_should_stop(&ring)) continue;\n"
+        "        qn_ring_send(&ring, qn_ring_payload(&ring), 8);\n"
+        "        qn_ring_reply(&ring, qn_ring_payload(&ring), qn_ring_current(&ring)->size);\n"
+        "    }\n"
+        "}\n";
+    rig r = start(&(qn_ring_desc){.program = {.source = text}, .loop = "serve", .sends = 2});
+    for (int i = 0; i < 5; i++) {
+        const numbers in = {{i, 5, 6, 7}};
+        numbers out = {{0}};
+        qn_ring_message message;
+        assert_ok(r.context, qn_ring_call(r.ring, &in, 15, &out, sizeof out, SECONDS(60)));
+        assert_memory_equal(&in, &out, 15);
+        assert_ok(r.context, qn_ring_receive(r.ring, &message, &out, sizeof out, SECONDS(60)));
+        assert_int_equal(message.correlation, 0);
+        assert_int_equal(message.size, 8);
+        assert_int_equal(out.x[0], i);
+    }
+    finish(&r);
+}
+
 /* ---- the lifecycle ---- */
 
 static void states_are_kept(void **state) {
@@ -153,8 +181,9 @@ static void wrong_descriptors(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_and_replies), cmocka_unit_test(order_is_kept),
-        cmocka_unit_test(states_are_kept),   cmocka_unit_test(it_parks),
-        cmocka_unit_test(wrong_calls),       cmocka_unit_test(wrong_descriptors),
+        cmocka_unit_test(a_loop_by_hand),    cmocka_unit_test(states_are_kept),
+        cmocka_unit_test(it_parks),          cmocka_unit_test(wrong_calls),
+        cmocka_unit_test(wrong_descriptors),
     };
     return run_device_tests(tests);
 }

@@ -184,9 +184,10 @@ static void a_group_handles_together(void **state) {
                                "    for (int i = get_local_id(0); i < 256; i += 32) part += in->x[i];\n"
                                "    parts[get_local_id(0)] = part;\n"
                                "    barrier(CLK_LOCAL_MEM_FENCE);\n"
-                               "    int all = 0;\n"
-                               "    for (int i = 0; i < 32; i++) all += parts[i];\n"
-                               "    qn_ring_reply(ring, &all, sizeof all);\n"
+                               "    if (get_local_id(0) == 0)\n"
+                               "        for (int i = 1; i < 32; i++) parts[0] += parts[i];\n"
+                               "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+                               "    qn_ring_reply(ring, parts, sizeof *parts);\n"
                                "}\n";
     int row[256], sum;
     const qn_ring_desc desc = {.program = {.source = text},
