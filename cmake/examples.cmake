@@ -46,6 +46,7 @@ if(QUERN_TESTS)
         set_tests_properties(example.${name} PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT QUERN_CC=none)
     endforeach()
     quern_script_test(example.gpt2 scripts/python -B tests/tensor/check_gpt2.py $<TARGET_FILE:quern_gpt2>)
+    set_tests_properties(example.gpt2 PROPERTIES ENVIRONMENT QUERN_CC=none)
     add_test(NAME example.mnist
              COMMAND sh -c "test -s build/data/digits.csv.gz || { echo 'skipped: no digits'; exit 77; }; python3 -B tests/tensor/make_idx.py build/data/digits.csv.gz \"$1\" 24 10 && exec \"$0\" \"$1\" --quick"
                      $<TARGET_FILE:quern_mnist> ${PROJECT_BINARY_DIR}/mnist

@@ -4,7 +4,7 @@
 #include "bpe.h"
 #include "gpt.h"
 
-enum { NEW_TOKENS = 60, FEW_TOKENS = 12, MOST_TOKENS = 1024 };
+enum { NEW_TOKENS = 60, FEW_TOKENS = 5, MOST_TOKENS = 1024 };
 
 /* GPT-2's names, and its matrices, which are inputs by outputs. Masks in the file are not weights. */
 static const qn_load_rule rules[] = {

@@ -145,7 +145,7 @@ int main(int argc, char **argv) {
     static training g;
     static corpus c;
     example_open(&e, argc, argv, "text", "[TEXT] ");
-    c.window = e.quick ? 16 : 64;
+    c.window = e.quick ? 8 : 64;
     qn_status status = read_text(&e, &c);
     if (!status) status = run(&e, &g, &c);
     free(c.bytes);

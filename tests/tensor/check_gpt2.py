@@ -8,8 +8,8 @@ except ImportError:
     print("skipped: NumPy is missing")
     sys.exit(77)
 
-SIZE, LAYERS, LENGTH, NEW = 64, 2, 96, 12
-TEXT = "It's the  theme of\n42 hens, they've seen: \u00fc!"
+SIZE, LAYERS, LENGTH, NEW = 64, 2, 96, 5
+TEXT = "It's the  theme\n42 hens: \u00fc!"
 random = np.random.default_rng(3)
 
 
@@ -24,7 +24,7 @@ MERGES = [("t", "h"), ("th", "e"), ("\u0120", "the"), ("h", "e"), ("e", "n"), ("
 PIECES = [LETTERS[b] for b in range(256)] + [a + b for a, b in MERGES]
 NUMBERS = {p: i for i, p in enumerate(PIECES)}
 # What GPT-2's expression makes of TEXT, by hand.
-WORDS = ["It", "'s", " the", " ", " theme", " of", "\n", "42", " hens", ",", " they", "'ve", " seen", ":", " \u00fc", "!"]
+WORDS = ["It", "'s", " the", " ", " theme", "\n", "42", " hens", ":", " \u00fc", "!"]
 assert "".join(WORDS) == TEXT
 
 
