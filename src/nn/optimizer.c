@@ -53,13 +53,15 @@ static qn_tensor *next_sgd(update *u) {
     return moved(u, u->desc.nesterov ? qn_multiply_add(u->states[0], momentum, u->gradient) : u->states[0]);
 }
 
+/* What is the same for all elements comes first: of each there is one quotient and one root. */
 static qn_tensor *next_adam(update *u) {
     const qn_optimizer *o = u->optimizer;
     u->states[0] = qn_lerp(u->states[0], u->gradient, 1 - u->desc.beta1);
     u->states[1] = qn_lerp(u->states[1], qn_square(u->gradient), 1 - u->desc.beta2);
-    qn_tensor *mean = qn_divide(u->states[0], o->corrections[0].tensor);
-    qn_tensor *square = qn_divide(u->states[1], o->corrections[1].tensor);
-    return moved(u, qn_divide(mean, qn_add(qn_sqrt(square), u->desc.epsilon)));
+    qn_tensor *rate = qn_divide(rate_of(u), o->corrections[0].tensor);
+    qn_tensor *root = qn_multiply(qn_sqrt(u->states[1]), qn_rsqrt(o->corrections[1].tensor));
+    qn_tensor *direction = qn_divide(u->states[0], qn_add(root, u->desc.epsilon));
+    return qn_subtract(u->value, qn_multiply(rate, direction));
 }
 
 static qn_tensor *next_adamw(update *u) {
