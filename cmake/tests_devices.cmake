@@ -83,6 +83,18 @@ foreach(device cuda vulkan opencl)
     endif()
 endforeach()
 
+# WebGPU on lavapipe, by each implementation a part of the files (`make test-all` has all), and what is about memory.
+set(wgpu_native_shard 0/24)
+set(webgpu_dawn_shard 12/24)
+foreach(library wgpu_native webgpu_dawn)
+    set(on_webgpu ${PROJECT_SOURCE_DIR}/tests/on_webgpu ${library} $<TARGET_FILE:quern>)
+    quern_device_test(webgpu cl.${library} ${on_webgpu} $<TARGET_FILE:cl_runner> --device webgpu --only full --shard ${${library}_shard}
+                      -j 1 tests/cl)
+    foreach(name api_buffer)
+        quern_device_test(webgpu unit.${library}.${name} ${on_webgpu} $<TARGET_FILE:unit_${name}>)
+    endforeach()
+endforeach()
+
 # All devices that are there in one context: the processor, lavapipe, PoCL, GPUs.
 set(all_devices cpu vulkan:0 opencl:0 cuda:0 cuda:1 null)
 add_test(NAME unit.devices.api_across COMMAND unit_api_across ${all_devices} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})

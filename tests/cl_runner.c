@@ -174,6 +174,7 @@ static const char *packed_target(const session *s) {
     case QN_DEVICE_CUDA: return "ptx";
     case QN_DEVICE_VULKAN: return "spirv";
     case QN_DEVICE_OPENCL: return "clc";
+    case QN_DEVICE_WEBGPU: return "wgsl";
     default: return s->config->interpret ? "ir" : "c";
     }
 }

@@ -17,6 +17,12 @@
    local_units bytes is the specialisation constant 3, 4, ... in their order; constants 0 to 2 are the local size.
    OpenCL C: clSetKernelArg with the size.
 
+   WGSL: all bindings are of group 0. The parameter block is a uniform array of vec4<u32>, padded to 16 bytes; it has no
+   addresses in it: a buffer is a storage buffer of its own, which the kernel adds QN__IMPLICIT_BUFFER_OFFSET to, a multiple of
+   4 where its accesses are; the null pointer is QN__WGSL_NULL. The fact `bindings` tells which there are. The local size are
+   the override constants local_x, local_y and local_z; a kernel with __local parameters has words_of_<symbol>, the words
+   that these take together, and finds each at offset - round_up(static_local, 128).
+
    Groups. All groups of a launch are of one size. Where the local size does not divide the global size, a kernel
    that is `guarded` is launched with groups that overhang, and QN__IMPLICIT_OVERHANG tells in which dimensions:
    its work-items past the end leave at once; a kernel may instead take QN__IMPLICIT_LIMIT, how many work-items the
@@ -44,8 +50,14 @@ enum {
     QN__MAX_PUSH_CONSTANTS = 128, /* Vulkan's least limit */
     QN__SPEC_LOCAL_SIZE = 0,      /* 0, 1, 2 */
     QN__SPEC_LOCAL_ARG = 3,       /* and on */
-    QN__PRINT_HEADER = 8,         /* bytes before the first record */
-    QN__PRINT_CAPACITY = 1 << 20  /* bytes of records that a launch may print */
+    QN__WGSL_PARAMS = 0,          /* numbers of bindings */
+    QN__WGSL_CONSTANTS = 1,
+    QN__WGSL_PRINT = 2,
+    QN__WGSL_PARAM = 3,          /* of the first parameter, and on */
+    QN__WGSL_NO_PARAM = 65535,   /* the `param` of the others in the fact `bindings` */
+    QN__WGSL_NULL = -256,        /* buffer offset of a null pointer: address 0 behind a buffer's begin, 256 */
+    QN__PRINT_HEADER = 8,        /* bytes before the first record */
+    QN__PRINT_CAPACITY = 1 << 20 /* bytes of records that a launch may print */
 };
 
 typedef enum qn__implicit_kind {

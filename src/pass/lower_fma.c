@@ -13,8 +13,26 @@
 
 static const ir_type F64 = {IR_F64, 1, 0}, I32 = {IR_I32, 1, 0};
 
+/* What computing in pairs has to know of a type. */
+typedef struct format {
+    int bias, field, mask; /* of the exponent: its place in the highest word, and its bits there */
+    int normalise;         /* denormal numbers are multiplied by 2 to that */
+    int far;               /* an addend that is so much larger, in powers of 2, is the sum */
+    int least, most;       /* powers of 2 by which a sum is multiplied exactly */
+    int reach;             /* of what is added to round below the normal range */
+    double split;          /* Veltkamp's number */
+    double larger, largest;
+} format;
+
+static const format formats[] = {
+    [IR_F32] = {127, 23, 0xff, 25, 60, -78, 60, 120, 0x1p12 + 1, 0x1p25, 0x1.fffffep+127},
+    [IR_F64] = {1023, 20, 0x7ff, 54, 120, -822, 823, 1000, 0x1p27 + 1, 0x1p54, 0x1.fffffffffffffp+1023}};
+static const format *format_of(ir_type type) { return &formats[type.kind]; }
+
 static ir_value *word(qn__lowering *l, uint32_t value) { return qn__make_int(l, I32, value); }
-static ir_value *number(qn__lowering *l, double value) { return qn__make_float(l, F64, value); }
+static ir_value *number(qn__lowering *l, ir_type type, double value) {
+    return qn__make_float(l, type, value);
+}
 
 /* With a constant word. */
 static ir_value *with(qn__lowering *l, ir_op op, ir_value *a, uint32_t value) {
@@ -30,20 +48,22 @@ static ir_value *add(qn__lowering *l, ir_value *a, ir_value *b) { return qn__mak
 static ir_value *subtract(qn__lowering *l, ir_value *a, ir_value *b) { return qn__make2(l, IR_FSUB, a, b); }
 static ir_value *times(qn__lowering *l, ir_value *a, ir_value *b) { return qn__make2(l, IR_FMUL, a, b); }
 
-/* ---- doubles as two words ---- */
+/* ---- doubles as two words, floats as one ---- */
 
 typedef struct words {
     ir_value *lo, *hi;
 } words;
 
 static words split(qn__lowering *l, ir_value *value) {
+    if (value->type.kind == IR_F32) return (words){NULL, qn__make_convert(l, IR_BITCAST, value, I32)};
     ir_value *both = qn__make_convert(l, IR_BITCAST, value, qn__ir_type(IR_I32, 2));
     words w = {.lo = qn__make_extract(l, both, 0)};
     w.hi = qn__make_extract(l, both, 1);
     return w;
 }
 
-static ir_value *join(qn__lowering *l, words w) {
+static ir_value *join(qn__lowering *l, ir_type type, words w) {
+    if (type.kind == IR_F32) return qn__make_convert(l, IR_BITCAST, w.hi, type);
     ir_value *const parts[] = {w.lo, w.hi};
     return qn__make_convert(l, IR_BITCAST, qn__make_vector(l, parts, 2), F64);
 }
@@ -89,7 +109,7 @@ static ir_value *make_odd(qn__lowering *l, sum s) {
     ir_value *toward = qn__make1(l, IR_NOT, away);
     ir_value *borrows = qn__make2(l, IR_AND, qn__make2(l, IR_AND, moves, toward), empty);
     w.hi = qn__make2(l, IR_SUB, w.hi, choose_word(l, borrows, 1, 0));
-    return join(l, w);
+    return join(l, F64, w);
 }
 
 static ir_value *in_wider(qn__lowering *l, ir_type type, ir_value *const *x, bool exact) {
@@ -101,34 +121,38 @@ static ir_value *in_wider(qn__lowering *l, ir_type type, ir_value *const *x, boo
     return qn__make_convert(l, IR_FCONVERT, result, type);
 }
 
-/* ---- f64 ---- */
+/* ---- in pairs ---- */
 
 /* value = mantissa * 2^(exponent - BIAS), the mantissa's size in [1, 2). */
 typedef struct scaled {
     ir_value *mantissa, *exponent;
 } scaled;
 
-enum { BIAS = 1023, NORMALISE = 54, FAR = 120, FIELD = 20, FIELD_MASK = 0x7ff };
-
-static ir_value *exponent_field(qn__lowering *l, ir_value *high) {
-    return with(l, IR_AND, with(l, IR_LSHR, high, FIELD), FIELD_MASK);
+static ir_value *exponent_field(qn__lowering *l, ir_value *value) {
+    const format *f = format_of(value->type);
+    return with(l, IR_AND, with(l, IR_LSHR, high_word(l, value), (uint32_t)f->field), (uint32_t)f->mask);
 }
 
 static scaled take_apart(qn__lowering *l, ir_value *value) {
-    ir_value *tiny = with(l, IR_EQ, exponent_field(l, high_word(l, value)), 0);
-    ir_value *larger = times(l, value, number(l, 0x1p54));
+    const format *f = format_of(value->type);
+    const ir_type type = value->type;
+    ir_value *tiny = with(l, IR_EQ, exponent_field(l, value), 0);
+    ir_value *larger = times(l, value, number(l, type, f->larger));
     value = qn__make_select(l, tiny, larger, value);
+    ir_value *exponent = exponent_field(l, value);
+    exponent = qn__make2(l, IR_SUB, exponent, choose_word(l, tiny, (uint32_t)f->normalise, 0));
     words w = split(l, value);
-    ir_value *exponent = exponent_field(l, w.hi);
-    exponent = qn__make2(l, IR_SUB, exponent, choose_word(l, tiny, NORMALISE, 0));
-    w.hi = with(l, IR_OR, with(l, IR_AND, w.hi, 0x800fffff), (uint32_t)BIAS << FIELD);
-    return (scaled){join(l, w), exponent};
+    const uint32_t kept = 0x80000000 | ((1u << f->field) - 1);
+    w.hi = with(l, IR_OR, with(l, IR_AND, w.hi, kept), (uint32_t)f->bias << f->field);
+    return (scaled){join(l, type, w), exponent};
 }
 
 /* 2^n for an n in the range of normal numbers. */
-static ir_value *power(qn__lowering *l, ir_value *n) {
-    ir_value *low = word(l, 0), *high = with(l, IR_SHL, with(l, IR_ADD, n, BIAS), FIELD);
-    return join(l, (words){low, high});
+static ir_value *power(qn__lowering *l, ir_type type, ir_value *n) {
+    const format *f = format_of(type);
+    ir_value *low = word(l, 0),
+             *high = with(l, IR_SHL, with(l, IR_ADD, n, (uint32_t)f->bias), (uint32_t)f->field);
+    return join(l, type, (words){low, high});
 }
 
 static ir_value *clamp(qn__lowering *l, ir_value *n, int least, int most) {
@@ -137,16 +161,17 @@ static ir_value *clamp(qn__lowering *l, ir_value *n, int least, int most) {
 
 /* In two steps that multiply exactly but for the last, which alone may round, overflow or underflow. */
 static ir_value *scale(qn__lowering *l, ir_value *value, ir_value *n) {
-    ir_value *first = clamp(l, n, -BIAS + 1 + FAR + 80, BIAS - FAR - 80);
-    ir_value *rest = clamp(l, qn__make2(l, IR_SUB, n, first), -BIAS + 1, BIAS);
-    value = times(l, value, power(l, first));
-    return times(l, value, power(l, rest));
+    const format *f = format_of(value->type);
+    ir_value *first = clamp(l, n, f->least, f->most);
+    ir_value *rest = clamp(l, qn__make2(l, IR_SUB, n, first), -f->bias + 1, f->bias);
+    value = times(l, value, power(l, value->type, first));
+    return times(l, value, power(l, value->type, rest));
 }
 
 static sum two_product(qn__lowering *l, ir_value *a, ir_value *b) {
     ir_value *x[2] = {a, b}, *high[2], *low[2];
     for (int i = 0; i < 2; i++) {
-        ir_value *t = times(l, x[i], number(l, 0x1p27 + 1));
+        ir_value *t = times(l, x[i], number(l, a->type, format_of(a->type)->split));
         high[i] = subtract(l, t, subtract(l, t, x[i]));
         low[i] = subtract(l, x[i], high[i]);
     }
@@ -162,41 +187,46 @@ static sum two_product(qn__lowering *l, ir_value *a, ir_value *b) {
    the rest. */
 static ir_value *below_normal(qn__lowering *l, ir_value *v, ir_value *rest, ir_value *sum_value,
                               ir_value *n) {
-    ir_value *place = qn__make2(l, IR_SUB, word(l, (uint32_t)(-BIAS + 1)), n);
+    const format *f = format_of(v->type);
+    ir_value *place = qn__make2(l, IR_SUB, word(l, (uint32_t)(-f->bias + 1)), n);
     ir_value *sign = with(l, IR_AND, high_word(l, sum_value), 0x80000000);
-    words least = split(l, power(l, clamp(l, place, -1000, 1000)));
+    words least = split(l, power(l, v->type, clamp(l, place, -f->reach, f->reach)));
     least.hi = qn__make2(l, IR_OR, least.hi, sign);
-    ir_value *magic = join(l, least);
+    ir_value *magic = join(l, v->type, least);
     sum s = two_sum(l, magic, v);
     ir_value *low = make_odd(l, two_sum(l, s.error, rest));
     ir_value *rounded = subtract(l, add(l, s.value, low), magic);
-    ir_value *is_zero = qn__make2(l, IR_FEQ, rounded, number(l, 0));
-    return qn__make_select(l, is_zero, join(l, (words){word(l, 0), sign}), rounded);
+    ir_value *is_zero = qn__make2(l, IR_FEQ, rounded, number(l, v->type, 0));
+    return qn__make_select(l, is_zero, join(l, v->type, (words){word(l, 0), sign}), rounded);
 }
 
 /* All are finite and none is zero. */
 static ir_value *finite(qn__lowering *l, ir_value *const *x) {
+    const ir_type type = x[0]->type;
+    const format *f = format_of(type);
     scaled a = take_apart(l, x[0]), b = take_apart(l, x[1]), c = take_apart(l, x[2]);
     ir_value *exponent = qn__make2(l, IR_ADD, a.exponent, b.exponent); /* of the product, with two biases */
-    ir_value *distance = qn__make2(l, IR_SUB, with(l, IR_ADD, c.exponent, BIAS), exponent);
-    ir_value *addend = times(l, c.mantissa, power(l, clamp(l, distance, -FAR, FAR)));
+    ir_value *distance = qn__make2(l, IR_SUB, with(l, IR_ADD, c.exponent, (uint32_t)f->bias), exponent);
+    ir_value *addend = times(l, c.mantissa, power(l, type, clamp(l, distance, -f->far, f->far)));
     sum p = two_product(l, a.mantissa, b.mantissa);
     sum u = two_sum(l, addend, p.error);
     sum v = two_sum(l, p.value, u.value);
     ir_value *rest = make_odd(l, two_sum(l, u.error, v.error));
     sum last = two_sum(l, v.value, rest);
     /* Below the normal range scaling must not round again. */
-    ir_value *n = with(l, IR_SUB, exponent, 2 * BIAS);
-    ir_value *field = qn__make2(l, IR_ADD, exponent_field(l, high_word(l, last.value)), n);
+    ir_value *n = with(l, IR_SUB, exponent, 2 * (uint32_t)f->bias);
+    ir_value *field = qn__make2(l, IR_ADD, exponent_field(l, last.value), n);
     ir_value *small = with(l, IR_SLT, field, 1);
     ir_value *result = qn__make_select(l, small, below_normal(l, v.value, rest, last.value, n), last.value);
-    ir_value *is_far = qn__make2(l, IR_SLT, word(l, FAR), distance);
+    ir_value *is_far = qn__make2(l, IR_SLT, word(l, (uint32_t)f->far), distance);
     return qn__make_select(l, is_far, x[2], scale(l, result, n));
 }
 
 static ir_value *is_ordinary(qn__lowering *l, ir_value *value) {
-    ir_value *size = qn__make1(l, IR_FABS, value), *some = qn__make2(l, IR_FLT, number(l, 0), size);
-    return qn__make2(l, IR_AND, some, qn__make2(l, IR_FLE, size, number(l, 0x1.fffffffffffffp+1023)));
+    ir_value *size = qn__make1(l, IR_FABS, value),
+             *some = qn__make2(l, IR_FLT, number(l, size->type, 0), size);
+    ir_value *largest = number(l, size->type, format_of(size->type)->largest);
+    return qn__make2(l, IR_AND, some, qn__make2(l, IR_FLE, size, largest));
 }
 
 /* Where the parts overflow, or an operand is no number, the plain sum is right. */
@@ -214,7 +244,7 @@ static ir_value *nearly(qn__lowering *l, ir_value *const *x) {
    the wrong sign where it underflows beside a zero. */
 static ir_value *extraordinary(qn__lowering *l, ir_value *factors, ir_value *const *x) {
     ir_value *product = times(l, x[0], x[1]);
-    ir_value *is_zero = qn__make2(l, IR_FEQ, x[2], number(l, 0));
+    ir_value *is_zero = qn__make2(l, IR_FEQ, x[2], number(l, x[2]->type, 0));
     ir_value *one = qn__make_select(l, is_zero, product, x[2]);
     return qn__make_select(l, factors, one, add(l, product, x[2]));
 }
@@ -241,7 +271,8 @@ static bool is_in_library(const qn__lowering *l, const ir_instr *instr) {
 static ir_value *lower_lane(qn__lowering *l, const ir_instr *instr, ir_value *const *x) {
     const ir_type lane = qn__ir_element(instr->results[0]->type);
     const bool exact = !is_in_library(l, instr);
-    return lane.kind == IR_F64 ? in_pairs(l, x, exact) : in_wider(l, lane, x, exact);
+    const bool pairs = lane.kind == IR_F64 || (lane.kind == IR_F32 && l->context->options->target.lacks_f64);
+    return pairs ? in_pairs(l, x, exact) : in_wider(l, lane, x, exact);
 }
 
 static ir_value *lower(qn__lowering *l, ir_instr *instr) { return qn__make_lanes(l, instr, lower_lane); }

@@ -7,7 +7,7 @@
        %x = bf16_to_f32 %b   ->   %x = bitcast (zext %b << 16) */
 #include <math.h>
 
-#include "pass/lowering.h"
+#include "pass/small_float.h"
 
 enum {
     SIZE = 0x7fffffff, /* all but the sign */
@@ -17,16 +17,8 @@ enum {
     QUIET_NAN = 0x7fc00000
 };
 
-/* An 8-bit format. */
-typedef struct small {
-    unsigned fraction, bias;
-    unsigned largest, beyond; /* the largest number, and what follows it: infinity or NaN */
-    double overflow;          /* to nearest even, what is larger is too large */
-    bool overflows_at;        /* and that number itself */
-} small;
-
-enum { F8_NAN = 0x7f, F8_SIGN = 0x80 };
-static const small e4m3 = {3, 7, 0x7e, 0x7f, 464, false}, e5m2 = {2, 15, 0x7b, 0x7c, 61440, true};
+static const qn__small_float e4m3 = {8, 3, 7, 0x7e, 0x7f, 0x7f, 464, false},
+                             e5m2 = {8, 2, 15, 0x7b, 0x7c, 0x7f, 61440, true};
 
 static ir_value *with(qn__lowering *l, ir_op op, ir_value *a, uint64_t number) {
     return qn__make2(l, op, a, qn__make_int(l, a->type, number));
@@ -79,12 +71,12 @@ static ir_value *from_bf16(qn__lowering *l, const ir_instr *i) {
     return floats_of(l, with(l, IR_SHL, qn__make_convert(l, IR_ZEXT, bits, qn__words_like(bits->type)), 16));
 }
 
-/* ---- to 8 bits ---- */
+/* ---- to fewer bits ---- */
 
 /* A significand and by how much it is to be moved: to the place of the format's numbers, of which the smallest ones are not
    normal. Of a zero that is rounded up nothing may be left. */
-static void align(qn__lowering *l, ir_value *size, const small *f, ir_rounding rounding, ir_value **bits,
-                  ir_value **shift) {
+static void align(qn__lowering *l, ir_value *size, const qn__small_float *f, ir_rounding rounding,
+                  ir_value **bits, ir_value **shift) {
     const unsigned gone = 23 - f->fraction, lowest = 128 - f->bias;
     ir_value *exponent = with(l, IR_LSHR, size, 23);
     ir_value *hidden = number(l, size, HIDDEN);
@@ -114,8 +106,8 @@ static ir_value *rounded(qn__lowering *l, ir_value *bits, ir_value *shift, ir_va
 }
 
 /* What is too large: the largest number, or what is beyond it where it is rounded away from zero, and of infinity. */
-static ir_value *limited(qn__lowering *l, ir_value *code, ir_value *size, ir_value *up, const small *f,
-                         ir_rounding rounding, bool saturates) {
+static ir_value *limited(qn__lowering *l, ir_value *code, ir_value *size, ir_value *up,
+                         const qn__small_float *f, ir_rounding rounding, bool saturates) {
     if (saturates) return with(l, IR_UMIN, code, f->largest);
     if (rounding == IR_ROUND_EVEN) return with(l, IR_UMIN, code, f->beyond);
     ir_value *limit = number(l, code, f->largest);
@@ -124,22 +116,27 @@ static ir_value *limited(qn__lowering *l, ir_value *code, ir_value *size, ir_val
     return choose(l, qn__make2(l, IR_EQ, size, number(l, size, INFINITE)), f->beyond, code);
 }
 
-static ir_value *to_f8(qn__lowering *l, const ir_instr *i, const small *f, bool saturates) {
-    const ir_rounding rounding = (ir_rounding)i->attr.rounding;
+ir_value *qn__to_small_float(qn__lowering *l, ir_value *value, const qn__small_float *f, ir_rounding rounding,
+                             bool saturates) {
     const bool is_directed = rounding == IR_ROUND_UP || rounding == IR_ROUND_DOWN;
-    ir_value *word = words_of(l, i->operands[0]), *size = with(l, IR_AND, word, SIZE), *bits, *shift;
+    ir_value *word = words_of(l, value), *size = with(l, IR_AND, word, SIZE), *bits, *shift;
     ir_value *up = is_directed ? away(l, word, rounding) : NULL;
     align(l, size, f, rounding, &bits, &shift);
     ir_value *code = rounded(l, bits, shift, up, rounding);
     code = limited(l, code, size, up, f, rounding, saturates);
-    ir_value *sign = with(l, IR_AND, with(l, IR_LSHR, word, 24), F8_SIGN);
+    ir_value *sign = with(l, IR_AND, with(l, IR_LSHR, word, 32 - f->bits), 1u << (f->bits - 1));
     code = qn__make2(l, IR_OR, code, sign);
-    code = choose(l, is_nan(l, size), F8_NAN, code);
+    return choose(l, is_nan(l, size), f->nan, code);
+}
+
+static ir_value *to_f8(qn__lowering *l, const ir_instr *i, const qn__small_float *f, bool saturates) {
+    ir_value *code = qn__to_small_float(l, i->operands[0], f, (ir_rounding)i->attr.rounding, saturates);
     return qn__make_convert(l, IR_TRUNC, code, i->results[0]->type);
 }
 
 /* Where the target's own saturates: what is too large has become the largest number, which is one below what it is to be. */
-static ir_value *beyond_saturated(qn__lowering *l, const ir_instr *i, const small *f, ir_op saturating) {
+static ir_value *beyond_saturated(qn__lowering *l, const ir_instr *i, const qn__small_float *f,
+                                  ir_op saturating) {
     ir_value *x = i->operands[0], *size = qn__make1(l, IR_FABS, x);
     ir_value *code = qn__make_convert(l, saturating, x, i->results[0]->type);
     ir_value *overflow = qn__make_float(l, x->type, f->overflow);
@@ -148,25 +145,29 @@ static ir_value *beyond_saturated(qn__lowering *l, const ir_instr *i, const smal
     return qn__make2(l, IR_ADD, code, qn__make_convert(l, IR_ZEXT, is_over, code->type));
 }
 
-/* ---- from 8 bits ---- */
+/* ---- from fewer bits ---- */
 
-static ir_value *from_f8(qn__lowering *l, const ir_instr *i, const small *f) {
-    const ir_value *byte = i->operands[0];
-    ir_value *word = qn__make_convert(l, IR_ZEXT, i->operands[0], qn__words_like(byte->type));
-    ir_value *size = with(l, IR_AND, word, F8_NAN);
+ir_value *qn__from_small_float(qn__lowering *l, ir_value *word, const qn__small_float *f) {
+    const uint64_t sizes = (UINT64_C(1) << (f->bits - 1)) - 1;
+    ir_value *size = with(l, IR_AND, word, sizes);
     ir_value *normal =
         with(l, IR_ADD, with(l, IR_SHL, size, 23 - f->fraction), (uint64_t)(127 - f->bias) << 23);
-    ir_value *whole = qn__make_convert(l, IR_U2F, size, i->results[0]->type);
+    ir_value *whole = qn__make_convert(l, IR_U2F, size, qn__ir_type(IR_F32, word->type.lanes));
     const double unit = ldexp(1, 1 - (int)(f->bias + f->fraction));
     ir_value *tiny = words_of(l, qn__make2(l, IR_FMUL, whole, qn__make_float(l, whole->type, unit)));
     ir_value *is_tiny = qn__make2(l, IR_ULT, size, number(l, size, 1u << f->fraction));
     ir_value *made = qn__make_select(l, is_tiny, tiny, normal);
-    if (f->beyond != F8_NAN)
+    if (f->beyond != f->nan)
         made = choose(l, qn__make2(l, IR_EQ, size, number(l, size, f->beyond)), INFINITE, made);
-    const unsigned last = f->beyond == F8_NAN ? f->largest : f->beyond;
+    const unsigned last = f->beyond == f->nan ? f->largest : f->beyond;
     made = choose(l, qn__make2(l, IR_ULT, number(l, size, last), size), QUIET_NAN, made);
-    ir_value *sign = with(l, IR_SHL, with(l, IR_AND, word, F8_SIGN), 24);
+    ir_value *sign = with(l, IR_SHL, with(l, IR_AND, word, sizes + 1), 32 - f->bits);
     return floats_of(l, qn__make2(l, IR_OR, made, sign));
+}
+
+static ir_value *from_f8(qn__lowering *l, const ir_instr *i, const qn__small_float *f) {
+    ir_value *byte = i->operands[0];
+    return qn__from_small_float(l, qn__make_convert(l, IR_ZEXT, byte, qn__words_like(byte->type)), f);
 }
 
 /* ---- the pass ---- */

@@ -103,6 +103,7 @@ static const phase phases[] = {
       {"lower_int_division", qn__pass_lower_int_division, 0, FUNCTION,
        EITHER(lacks_zero_divisors, lacks_division_overflow)},
       {"lower_long_vectors", qn__pass_lower_long_vectors, 0, FUNCTION, EITHER(lacks_long_vectors, lacks_i64)},
+      {"lower_conversions", qn__pass_lower_conversions, 0, FUNCTION, ONLY(lacks_conversions)},
       {"lower_jumps", qn__pass_lower_jumps, 0, FUNCTION, ONLY(lacks_far_jumps)},
       {"simplify", qn__pass_simplify, 1, CHANGED, ALL},
       {"cse", qn__pass_cse, 1, CHANGED, ALL},

@@ -4,6 +4,7 @@
 // skip: vulkan products of panels are processors'
 // skip: opencl products of panels are processors'
 // skip: check products of panels are processors'
+// skip: webgpu products of panels are processors'
 // kernel: bytes
 // global: 1
 // arg: buf:int:2048

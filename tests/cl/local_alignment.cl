@@ -1,4 +1,5 @@
 // Values of 128 bytes lie at multiples of 128 in local memory, variables and parameters alike, and in private memory.
+// needs: f64
 // kernel: run
 // global: 1
 // arg: buf:ulong:8

@@ -2,6 +2,7 @@
 // skip: cuda a device may have 48 KiB only
 // skip: vulkan a device may have 48 KiB only
 // skip: opencl a device may have 48 KiB only
+// skip: webgpu a device may have 16 KiB only
 // kernel: large
 // global: 2
 // local: 1

@@ -156,10 +156,10 @@ static inline fixture make_fixture(const char *device, const char *source, const
     "    for (int i = 0; i < n; i++) a[0] = a[0] * 3 + i;\n"                                                 \
     "}\n"
 
-/* On Vulkan in pieces, one behind the other in the stream: Mesa's software driver ends a work-item's loops after
+/* On Vulkan and WebGPU in pieces, one behind the other in the stream: Mesa's software driver ends a work-item's loops after
    65,535 turns in all. */
 static inline qn_status spin(const fixture *f, qn_stream *stream, qn_buffer *buffer, int count) {
-    const int most = testing("vulkan") ? 32768 : INT32_MAX;
+    const int most = testing("vulkan") || testing("webgpu") ? 32768 : INT32_MAX;
     qn_status status = QN_OK;
     for (int left = count; left > 0 && !status; left -= left < most ? left : most)
         status = qn_launch(stream, f->kernel, QN_RANGE(1), QN_ARGS(buffer, left < most ? left : most));

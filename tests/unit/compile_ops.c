@@ -33,6 +33,16 @@ static const struct lowered {
     {QN__TARGET_SPIRV, IR_BF16_TO_F32, IR_F32_TO_E5M2_SAT, ANY, 1, "lower_small_floats"},
     {QN__TARGET_PTX, IR_F32_TO_E4M3, IR_F32_TO_E4M3, ANY, 1, "lower_small_floats"},
     {QN__TARGET_PTX, IR_F32_TO_E5M2, IR_F32_TO_E5M2, ANY, 1, "lower_small_floats"},
+    {QN__TARGET_WGSL, 0, ANY, ANY, 8, "lower_long_vectors"},
+    {QN__TARGET_WGSL, 0, ANY, IR_I64, 1, "lower_wide"},
+    {QN__TARGET_WGSL, 0, ANY, IR_F64, 1, "the language has no double there"},
+    {QN__TARGET_WGSL, IR_FADD, IR_FRINT, IR_F16, 1, "lower_f16"},
+    {QN__TARGET_WGSL, IR_FEQ, IR_FLE, IR_F16, 1, "lower_f16"},
+    {QN__TARGET_WGSL, IR_FCONVERT, IR_BITCAST, IR_F16, 1, "lower_conversions"},
+    {QN__TARGET_WGSL, IR_UDOT4, IR_SUDOT4, ANY, 1, "lower_dot4"},
+    {QN__TARGET_WGSL, IR_BF16_TO_F32, IR_F32_TO_E5M2_SAT, ANY, 1, "lower_small_floats"},
+    {QN__TARGET_WGSL, IR_GROUP_ALL, IR_SUB_GROUP_BALLOT, ANY, 1, "lower_sub_groups"},
+    {QN__TARGET_WGSL, IR_FREM, IR_FREM, ANY, 1, "fmod is a function of src/lib"},
     {QN__TARGET_PTX, IR_FREM, IR_FREM, ANY, 1, "fmod is a function of src/lib"},
 };
 

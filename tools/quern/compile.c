@@ -102,7 +102,7 @@ static int run(int argc, char **argv) {
 const tool_command tool_compile = {
     "compile",
     "translate kernel files to PTX, SPIR-V, OpenCL C or C, or pack them to ship; show their IR or parameters",
-    "usage: quern compile FILE.cl... --target c|ptx|spirv|clc [--arch ARCH] [-o OUT] [--dump-ir[=PASS]] "
+    "usage: quern compile FILE.cl... --target c|ptx|spirv|clc|wgsl [--arch ARCH] [-o OUT] [--dump-ir[=PASS]] "
     "[--reflect]\n"
     "                     " PROGRAM_OPTIONS_USAGE "\n"
     "       quern compile FILE.cl... -o NAME.qnb [--target LIST] [--arch LIST] [--device LIST] ...\n\n"

@@ -1,0 +1,183 @@
+/* The WebGPU backend, inside. driver.c opens an implementation and finds adapters, device.c describes one, memory.c has
+   buffers, code.c programs and pipelines, launch.c launches, flow.c what is encoded, submitted and done, queue.c streams,
+   mark.c events, replay.c graphs.
+
+   A WebGPU device has one queue. All streams share it, in the order of their commands: these go into one encoder, which
+   is submitted when somebody waits, or when much is in it. A submission has a serial number; how far the device has come
+   is the last serial that is done. All calls are made under one lock. */
+#ifndef QN__WEBGPU_H
+#define QN__WEBGPU_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "backend/common/common.h"
+#include "backend/webgpu/api.h"
+
+/* What an implementation does its own way. */
+typedef struct wg_dialect {
+    const char *name;
+    const char *asking;     /* what the names of functions with callbacks end in */
+    bool backend_first;     /* order of the fields of an adapter's options */
+    bool message_when_done; /* the callback of submitted work gets one */
+    uint32_t limits_behind; /* words between the stride of vertices and the size of a work-group's memory */
+    bool refuses_aliases;   /* buffers that a kernel may write are bound once */
+} wg_dialect;
+
+enum { QN__WG_MAX_DEVICES = 8, QN__WG_PARAMS = 1 << 20, QN__WG_PARAM_ALIGN = 256 };
+
+struct qn__driver {
+    const qn__services *services;
+    qn__wg api;
+    const wg_dialect *dialect;
+    wg_object instance;
+    uint32_t num_devices;
+    wg_object adapters[QN__WG_MAX_DEVICES];
+    bool emulated[QN__WG_MAX_DEVICES];
+};
+
+/* Memory of the device that the host is to get when it has come there. */
+typedef struct wg_read {
+    struct wg_read *next;
+    struct wg_submission *submission;
+    wg_object staging;
+    void *host;                /* or */
+    const qn__code_info *info; /* what a kernel printed */
+    uint64_t size, room, skip; /* bytes; of the staging buffer; before the first that is wanted */
+} wg_read;
+
+/* What was submitted together. */
+typedef struct wg_submission {
+    struct wg_submission *next;
+    qn__gpu *gpu;
+    uint64_t serial;
+    uint32_t open; /* callbacks to come */
+    wg_read *reads;
+    wg_object *objects; /* to be released */
+    size_t num_objects, cap;
+} wg_submission;
+
+struct qn__gpu {
+    const qn__services *services;
+    const qn__wg *api;
+    const wg_dialect *dialect;
+    wg_object instance, adapter, device, queue;
+    uint32_t max_group, max_local[3], max_groups[3], local_memory, num_storage, storage_alignment;
+    uint64_t max_binding, max_buffer, max_uniform;
+    bool emulated, has_fma;
+    char description[256], version[160], cache_key[512];
+    pthread_mutex_t lock; /* for all below, and all calls */
+    wg_object encoder, pass, params,
+        nothing; /* what is being encoded; parameter blocks; the buffer for null pointers */
+    uint64_t params_at;
+    uint32_t encoded; /* commands in the encoder */
+    uint64_t serial;  /* of the encoder's submission */
+    wg_submission *current, *first, *last;
+    wg_read *free_reads; /* with staging buffers */
+    bool advancing;      /* a thread prints what is done */
+    qn__queue *queues, *last_queue;
+    atomic_uint_fast64_t completed; /* serial */
+    atomic_uint_fast64_t next_address, used;
+    qn__loss loss;
+};
+
+struct qn__memory {
+    wg_object buffer;
+    uint64_t address, size, room;
+};
+
+/* A pipeline for a local size and an amount of local memory. */
+typedef struct wg_pipeline {
+    struct wg_pipeline *next;
+    uint32_t local[3], words;
+    wg_object pipeline, layout;
+} wg_pipeline;
+
+struct qn__code {
+    qn__gpu *gpu;
+    const qn__code_info *info;
+    wg_object module, constants;
+    wg_pipeline **pipelines; /* by kernel */
+};
+
+enum { QN__WG_MARKERS = 64 };
+
+struct qn__queue {
+    qn__gpu *gpu;
+    qn__queue *next;
+    qn__flight flight;
+    struct {
+        uint64_t number, serial;
+    } markers[QN__WG_MARKERS]; /* commands up to number are in submissions up to serial */
+    uint32_t first_marker, num_markers;
+    qn__sticky failure;
+};
+
+struct qn__mark {
+    qn__gpu *gpu;
+    uint64_t version, serial, done_version, time_ns;
+};
+
+static inline wg_text qn__wg_text(const char *text) { return (wg_text){text, WG_TEXT_END}; }
+
+/* driver.c */
+qn_status qn__wg_open(const qn__services *services, qn__driver **driver, uint32_t *num_devices, char *why);
+void qn__wg_close(qn__driver *driver);
+void qn__wg_identify(const qn__driver *driver, uint32_t index, qn__identity *identity);
+void qn__wg_copy_text(char *out, size_t size, wg_text text);
+
+/* flow.c; the lock is held by all but advance and wait */
+qn_status qn__wg_encode(qn__gpu *gpu, bool pass, char *why); /* makes an encoder, and a pass in it or none */
+bool qn__wg_keep(qn__gpu *gpu, wg_object object);            /* a bind group, until the submission is done */
+void qn__wg_flush(qn__gpu *gpu);
+/* Takes a part of a buffer to the host when it is done. info: prints it instead. */
+qn_status qn__wg_read(qn__gpu *gpu, wg_object buffer, uint64_t offset, uint64_t size, void *host,
+                      const qn__code_info *info, char *why);
+void qn__wg_advance(qn__gpu *gpu); /* looks how far the device has come */
+qn_status qn__wg_wait_serial(qn__gpu *gpu, uint64_t serial, uint64_t timeout_ns);
+void qn__wg_drain(qn__gpu *gpu); /* waits for all, at the end */
+/* The error since the last scope began, as a message; false: none. */
+void qn__wg_scope_begin(qn__gpu *gpu);
+bool qn__wg_scope_end(qn__gpu *gpu, char *why, size_t size);
+void qn__wg_note_error(wg_object const *device, uint32_t type, wg_text message, void *user, void *second);
+
+/* memory.c */
+wg_object qn__wg_buffer(qn__gpu *gpu, uint64_t usage, uint64_t size);
+qn_status qn__wg_memory_create(qn__gpu *gpu, uint64_t size, qn__memory **memory, uint64_t *address,
+                               void **host, char *why);
+void qn__wg_memory_destroy(qn__gpu *gpu, qn__memory *memory);
+qn_status qn__wg_transfer(qn__queue *queue, const qn__command *command,
+                          char *why); /* a write, read, copy or fill */
+
+/* code.c */
+qn_status qn__wg_code_load(qn__gpu *gpu, const qn__code_source *source, qn__code **code, char *why);
+void qn__wg_code_unload(qn__gpu *gpu, qn__code *code);
+qn_status qn__wg_pipeline(qn__code *code, uint32_t kernel, const uint32_t local[3], uint32_t words,
+                          wg_pipeline **out, char *why);
+void qn__wg_choose_local(const qn__gpu *gpu, const qn__code *code, uint32_t kernel, const uint64_t global[3],
+                         uint32_t local[3]);
+
+/* launch.c */
+qn_status qn__wg_launch(qn__gpu *gpu, const qn__command *launch, char *why);
+
+/* queue.c */
+qn_status qn__wg_queue_create(qn__gpu *gpu, qn__queue **queue, char *why);
+void qn__wg_queue_destroy(qn__queue *queue);
+qn_status qn__wg_submit(qn__queue *queue, const qn__command *command, uint64_t *number, char *why);
+uint64_t qn__wg_completed(qn__queue *queue);
+qn_status qn__wg_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why);
+qn_status qn__wg_failure(qn__queue *queue, uint32_t *since, char *why);
+void qn__wg_unfinished(qn__queue *queue, char *names, size_t size);
+qn_status qn__wg_replay_create(qn__gpu *gpu, const qn__command *commands, size_t count, qn__replay **replay,
+                               char *why);
+void qn__wg_replay_destroy(qn__gpu *gpu, qn__replay *replay);
+qn_status qn__wg_replay_submit(qn__queue *queue, qn__replay *replay, uint64_t *number, char *why);
+
+/* mark.c */
+qn_status qn__wg_mark_create(qn__gpu *gpu, qn__mark **mark, char *why);
+void qn__wg_mark_destroy(qn__mark *mark);
+bool qn__wg_mark_done(qn__mark *mark, uint64_t version, uint64_t *time_ns);
+qn_status qn__wg_mark_wait(qn__mark *mark, uint64_t version, uint64_t timeout_ns, char *why);
+void qn__wg_record(qn__gpu *gpu, const qn__command *command);
+
+#endif

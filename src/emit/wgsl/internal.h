@@ -1,0 +1,153 @@
+/* The WGSL target, inside: what its files share. wgsl.c is the frame of a module and its kernels, plan.c decides which
+   values and memory a kernel has, text.c names, types and lines, data.c constants, ops.c operations on values, memory.c
+   what touches memory, atomic.c atomics, group.c ids and barriers, flow.c constructs.
+
+   WGSL has words: integers are u32, those of 8 and 16 bits with zeros above, f16 is the u32 of its bits (arithmetic on all
+   three has been lowered). An i64 is a vec2<u32>, low word first, or its low word alone where nothing else is wanted.
+   It has no addresses: a pointer is an offset into the array that its class of objects lies in (pass/points_to.c), and
+   where a class consists of several buffers a vec2<u32>, whose second word is the buffer's place in the class. */
+#ifndef QN__WGSL_INTERNAL_H
+#define QN__WGSL_INTERNAL_H
+
+#include "emit/cflow.h"
+#include "emit/emit.h"
+#include "pass/analysis.h"
+
+/* What a pointer may point to: a variable, a parameter, all __constant objects of the module. */
+typedef struct wgsl_object {
+    uint8_t space; /* ir_space */
+    int32_t arg;   /* of the kernel; -1: none */
+    uint64_t size;
+    uint32_t align;
+    uint32_t class_index;
+    /* In the class's array; a buffer's place in its class; of other parameters that in the parameter block. */
+    uint64_t offset;
+    const char *name;
+    bool is_used; /* something accesses it */
+} wgsl_object;
+
+/* Objects that share pointers: one array, but for buffers, which are a binding each. */
+typedef struct wgsl_class {
+    uint8_t space;
+    uint8_t kind; /* of an element: IR_F32 where all accesses agree, else IR_I32 */
+    bool is_seen, is_mixed;
+    bool atomic;                  /* its elements are atomic<u32> */
+    bool narrow;                  /* accesses of less than a word */
+    bool escapes;                 /* pointers to it go through memory or integers */
+    bool has_dynamic;             /* a __local parameter is in it: it ends with all of them */
+    uint32_t step;                /* bytes that a pointer counts in: 4 or 1 */
+    uint32_t num_objects, object; /* the first; buffers: by their places */
+    uint64_t size;                /* bytes */
+    uint64_t base;                /* the address of its begin, as a number */
+    uint64_t offset_bits;         /* all byte offsets within it, ored */
+    const char *name;             /* of its array; buffers: in the objects */
+} wgsl_class;
+
+typedef struct wgsl_emitter {
+    qn__arena *arena;
+    ir_module *module;
+    ir_function *kernel; /* the one at work */
+    const qn__emit_options *options;
+    qn__emit_result *result;
+    qn__c_writer text;   /* of the kernel's body */
+    qn__buf helpers;     /* functions that the text uses, each once */
+    qn__buf globals;     /* variables of the module */
+    qn__map names;       /* of helpers */
+    uint64_t *constants; /* offset of each __constant object; UINT64_MAX: not used */
+    uint64_t constants_size;
+    const char *symbol; /* of the kernel */
+    /* of the kernel at work */
+    const qn__param_info *params; /* its parameters */
+    uint64_t static_local;        /* bytes of its __local variables */
+    const uint8_t *demand;        /* QN__WANT_* of i64s, by id */
+    uint32_t *uses;               /* of each value, by id */
+    qn__points_to sets;
+    uint32_t *object_of; /* by value id: 1 + the object that the value is the pointer to */
+    uint32_t *class_of;  /* by root: 1 + class */
+    QN__VEC(wgsl_object) objects;
+    QN__VEC(wgsl_class) classes;
+    QN__VEC(qn__implicit) implicit;
+    QN__VEC(uint32_t) bindings;
+    uint32_t implicit_size, num_instrs, num_temps;
+    qn__c_flow flow;
+    ir_loc loc;        /* of the instruction at work, for errors */
+    uint32_t builtins; /* bits: WGSL_* */
+    bool guarded, uses_sync, prints, uses_params, uses_zero, has_dynamic, hides;
+} wgsl_emitter;
+
+enum { WGSL_BASE = 256 /* the address of a buffer's begin, as a number: null is none */ };
+enum { WGSL_GLOBAL_ID, WGSL_LOCAL_ID, WGSL_GROUP_ID, WGSL_BUILTINS };
+
+/* ---- text.c ---- */
+
+#define qn__wgsl_line(e, ...) qn__c_write(&(e)->text, __VA_ARGS__)
+#define qn__wgsl_open(e, ...) qn__c_write_open(&(e)->text, __VA_ARGS__)
+#define qn__wgsl_text(e, ...) qn__arena_printf((e)->arena, __VA_ARGS__)
+static inline void qn__wgsl_close(wgsl_emitter *e, const char *text) { qn__c_write_close(&e->text, text); }
+void qn__wgsl_error(wgsl_emitter *e, const char *message); /* the first one stays */
+bool qn__wgsl_need(wgsl_emitter *e, const char *name);     /* true once for a name */
+const char *qn__wgsl_type(wgsl_emitter *e, ir_type type);  /* "vec4<f32>"; i64: "vec2<u32>" */
+/* The same lanes of 32-bit integers, signed or not. */
+const char *qn__wgsl_words(wgsl_emitter *e, ir_type type, bool is_signed);
+const char *qn__wgsl_value_type(wgsl_emitter *e, const ir_value *value);
+const char *qn__wgsl_name(wgsl_emitter *e, const ir_value *value);
+const char *qn__wgsl_use(wgsl_emitter *e, const ir_value *value); /* its name, or a literal */
+/* The same where `like` is what it meets: null has the form of its class. */
+const char *qn__wgsl_use_as(wgsl_emitter *e, const ir_value *value, const ir_value *like);
+const char *qn__wgsl_low(wgsl_emitter *e, const ir_value *value);   /* an i64's low word */
+bool qn__wgsl_is_low(const wgsl_emitter *e, const ir_value *value); /* an i64 that is its low word alone */
+void qn__wgsl_define(wgsl_emitter *e, const ir_value *value, const char *expression);
+/* A name for an expression, of a statement of its own. */
+const char *qn__wgsl_let(wgsl_emitter *e, const char *expression);
+
+/* ---- data.c ---- */
+
+const char *qn__wgsl_literal(wgsl_emitter *e, ir_kind kind, uint64_t bits);
+const char *qn__wgsl_constant(wgsl_emitter *e, const ir_value *value);
+/* Puts the module's objects that are used into the description. */
+void qn__wgsl_place_constants(wgsl_emitter *e);
+
+/* ---- plan.c ---- */
+
+void qn__wgsl_plan(wgsl_emitter *e);
+wgsl_class *qn__wgsl_class(wgsl_emitter *e, const ir_value *pointer); /* NULL: points nowhere */
+bool qn__wgsl_is_tagged(wgsl_emitter *e, const ir_value *pointer);    /* a pointer into several buffers */
+
+/* A pointer as a number, its low word. */
+const char *qn__wgsl_address(wgsl_emitter *e, const ir_value *pointer);
+
+/* ---- group.c ---- */
+
+/* A word of the parameter block, at an offset in bytes. */
+const char *qn__wgsl_param(wgsl_emitter *e, uint32_t offset);
+/* The offset of an implicit argument in the parameter block; it is added where it is new. */
+uint32_t qn__wgsl_implicit(wgsl_emitter *e, qn__implicit_kind kind, uint32_t dim);
+void qn__wgsl_guard(wgsl_emitter *e);
+bool qn__wgsl_group(wgsl_emitter *e, const ir_instr *instr); /* false: none of its */
+
+/* ---- memory.c, atomic.c ---- */
+
+/* Where an access goes: a pointer and bytes behind it. */
+typedef struct wgsl_place {
+    const wgsl_class *class;
+    const char *offset; /* text, in the class's steps */
+    const char *tag;    /* of a class of several buffers; else NULL */
+    int64_t bytes;
+} wgsl_place;
+
+wgsl_place qn__wgsl_place(wgsl_emitter *e, const ir_value *pointer, int64_t bytes);
+/* The index of the word there, as text. */
+const char *qn__wgsl_index(wgsl_emitter *e, const wgsl_place *place, int64_t more);
+/* The element of that index, as an lvalue; of a class that is one variable. */
+const char *qn__wgsl_element(wgsl_emitter *e, const wgsl_class *class, uint32_t object, const char *index);
+void qn__wgsl_variables(wgsl_emitter *e); /* declares the arrays of private memory, and pointers to objects */
+void qn__wgsl_declare(wgsl_emitter *e);   /* those of the module */
+bool qn__wgsl_memory(wgsl_emitter *e, const ir_instr *instr);
+bool qn__wgsl_atomic(wgsl_emitter *e, const ir_instr *instr);
+
+/* ---- ops.c, flow.c ---- */
+
+void qn__wgsl_op(wgsl_emitter *e, const ir_instr *instr);
+void qn__wgsl_region(wgsl_emitter *e, ir_region *region);
+
+#endif
