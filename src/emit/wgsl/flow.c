@@ -55,9 +55,17 @@ static void set(void *user, const ir_value *target, const ir_value *value, const
 
 static void write_region(void *user, ir_region *region) { qn__wgsl_region(user, region); }
 
+/* As in emit/spirv/control.c: on such a device a loop that work-items leave apart is left at its head alone, where a break
+   comes by once more with a flag. */
+static bool loses_results(const wgsl_emitter *e, const ir_instr *loop) {
+    return e->divergent && loop->op == IR_LOOP && loop->num_results && e->divergent[loop->mark];
+}
+
 static bool write_loop(void *user, ir_instr *loop) {
     wgsl_emitter *e = user;
+    if (loses_results(e, loop)) qn__wgsl_line(e, "var left%u = false;", loop->mark);
     const ir_instr *outer = qn__c_open_loop(&e->flow, loop, "loop {");
+    if (loses_results(e, loop)) qn__wgsl_line(e, "if (left%u) { break; }", loop->mark);
     qn__wgsl_region(e, loop->regions[0]);
     qn__c_close_loop(&e->flow, outer);
     return true;
@@ -76,7 +84,11 @@ static const qn__c_dialect dialect = {.is_used = is_used,
 static void jump(wgsl_emitter *e, const ir_instr *instr) {
     const ir_receivers to = qn__ir_receivers(instr);
     qn__c_hand_over(&e->text, e->arena, &dialect, e, to.values, instr->operands, to.count);
-    if (qn__ir_jump_target(instr))
+    const ir_instr *target = qn__ir_jump_target(instr);
+    if (target && instr->op == IR_BREAK && loses_results(e, target)) {
+        qn__wgsl_line(e, "left%u = true;", target->mark);
+        qn__wgsl_line(e, "continue;");
+    } else if (target)
         qn__c_jump(&e->flow, instr);
     else if (instr->parent->owner)
         qn__wgsl_line(e, "return;");

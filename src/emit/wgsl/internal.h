@@ -68,6 +68,7 @@ typedef struct wgsl_emitter {
     QN__VEC(wgsl_class) classes;
     QN__VEC(qn__implicit) implicit;
     QN__VEC(uint32_t) bindings;
+    const bool *divergent; /* by mark: loops that work-items leave apart; for lacks_loop_results, else NULL */
     uint32_t implicit_size, num_instrs, num_temps;
     qn__c_flow flow;
     ir_loc loc;        /* of the instruction at work, for errors */

@@ -120,7 +120,7 @@ static void write_bits(wgsl_emitter *e, const wgsl_place *place, const char *ind
         qn__wgsl_line(e, "atomicAnd(&%s, ~%s);", element, mask);
         qn__wgsl_line(e, "atomicOr(&%s, %s);", element, bits);
     } else {
-        qn__wgsl_line(e, "%s = (%s & ~%s) | %s;", element, element, mask, bits);
+        qn__wgsl_line(e, "%s = (%s & ~%s) | (%s);", element, element, mask, bits);
     }
 }
 

@@ -195,7 +195,7 @@ static bool may_be_rewritten(const ir_instr *instr, uint32_t index) {
     const bool is_sum = instr->op == IR_FADD || instr->op == IR_FSUB;
     if (value->type.kind != IR_F32 || (!is_sum && instr->op != IR_FMUL)) return false;
     const ir_value *other = instr->operands[1 - index];
-    if (has_zero(other) || value == other || (is_sum && is_rounded(value))) return true;
+    if (has_zero(value) || (index && value == other) || (is_sum && is_rounded(value))) return true;
     if (!is_sum) return is_of(value, IR_FMUL, IR_FMUL) || is_moved(value);
     return is_of(value, IR_FADD, IR_FSUB) || is_moved(value) ||
            (is_of(value, IR_FMUL, IR_FMUL) && is_of(other, IR_FMUL, IR_FMUL));
