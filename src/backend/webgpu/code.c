@@ -14,7 +14,7 @@ static void name_kernels(const qn__code_info *info, char *out, size_t size) {
         used += (size_t)snprintf(out + used, size - used, "%s%s", i ? ", " : "", info->kernels[i].name);
 }
 
-static wg_object make_module(const qn__gpu *gpu, const char *text, size_t size) {
+wg_object qn__wg_make_module(const qn__gpu *gpu, const char *text, size_t size) {
     wg_wgsl source = {.chain = {.type = WG_SHADER_SOURCE_WGSL}, .code = {text, size}};
     const wg_labelled desc = {.chain = &source.chain};
     if (gpu->api->wgpuDeviceCreateShaderModuleTrusted) /* as on other devices, accesses are not checked */
@@ -26,7 +26,7 @@ static qn_status build(qn__code *code, const char *text, size_t size, char *why)
     char message[QN__WHY], names[128];
     qn__gpu *gpu = code->gpu;
     qn__wg_scope_begin(gpu);
-    code->module = make_module(gpu, text, size);
+    code->module = qn__wg_make_module(gpu, text, size);
     if (!qn__wg_scope_end(gpu, message, sizeof message)) return QN_OK;
     name_kernels(code->info, names, sizeof names);
     snprintf(why, QN__WHY, "%s cannot compile %s: %.300s", gpu->dialect->name, names, message);
@@ -48,6 +48,11 @@ static qn_status add_constants(qn__code *code, char *why) {
 
 static qn_status load(qn__code *code, const char *text, size_t size, char *why) {
     if (!code->info->num_kernels) return QN_OK;
+    code->text = qn__allocate(code->gpu->services->allocator, size + 1);
+    if (!code->text) return QN_ERROR_OUT_OF_MEMORY;
+    memcpy(code->text, text, size);
+    code->text[size] = 0;
+    code->text_size = size;
     pthread_mutex_lock(&code->gpu->lock);
     qn_status status = build(code, text, size, why);
     if (!status) status = add_constants(code, why);
@@ -100,16 +105,19 @@ void qn__wg_code_unload(qn__gpu *gpu, qn__code *code) {
             gpu->api->wgpuComputePipelineRelease(at->pipeline);
             qn__release(allocator, at);
         }
+    qn__wg_free_variants(code);
     if (code->constants) gpu->api->wgpuBufferRelease(code->constants);
     if (code->module) gpu->api->wgpuShaderModuleRelease(code->module);
     pthread_mutex_unlock(&gpu->lock);
+    qn__release(allocator, code->text);
     qn__release(allocator, code->pipelines);
     qn__release(allocator, code);
 }
 
 /* ---- pipelines ---- */
 
-static wg_object make_pipeline(qn__code *code, const qn__kernel_info *kernel, const wg_pipeline *p) {
+static wg_object make_pipeline(const qn__code *code, wg_object module, const qn__kernel_info *kernel,
+                               const wg_pipeline *p) {
     static const char *const sizes[] = {"local_x", "local_y", "local_z"};
     char words[256];
     wg_constant constants[4] = {{.key = {0}}};
@@ -121,7 +129,7 @@ static wg_object make_pipeline(qn__code *code, const qn__kernel_info *kernel, co
     constants[3].key = qn__wg_text(words);
     constants[3].value = p->words;
     wg_pipeline_desc desc = {.label = qn__wg_text(kernel->name)};
-    desc.compute.module = code->module;
+    desc.compute.module = module;
     desc.compute.entry = qn__wg_text(kernel->symbol);
     desc.compute.num_constants = p->words ? 4 : 3;
     desc.compute.constants = constants;
@@ -132,8 +140,11 @@ static qn_status add_pipeline(qn__code *code, uint32_t index, wg_pipeline *p, ch
     char message[QN__WHY];
     qn__gpu *gpu = code->gpu;
     const qn__kernel_info *kernel = &code->info->kernels[index];
+    wg_object module = NULL;
+    qn_status status = qn__wg_variant(code, index, p->roots, &module, why);
+    if (status) return status;
     qn__wg_scope_begin(gpu);
-    p->pipeline = make_pipeline(code, kernel, p);
+    p->pipeline = make_pipeline(code, module, kernel, p);
     const bool failed = qn__wg_scope_end(gpu, message, sizeof message);
     if (failed || !p->pipeline) {
         snprintf(why, QN__WHY, "kernel %.100s: %s cannot make a pipeline: %.300s", kernel->name,
@@ -145,16 +156,17 @@ static qn_status add_pipeline(qn__code *code, uint32_t index, wg_pipeline *p, ch
     return QN_OK;
 }
 
-qn_status qn__wg_pipeline(qn__code *code, uint32_t kernel, const uint32_t local[3], uint32_t words,
-                          wg_pipeline **out, char *why) {
+qn_status qn__wg_pipeline(qn__code *code, uint32_t kernel, const wg_pipeline *wanted, wg_pipeline **out,
+                          char *why) {
     for (wg_pipeline *at = code->pipelines[kernel]; at; at = at->next) {
         *out = at;
-        if (at->words == words && memcmp(at->local, local, sizeof at->local) == 0) return QN_OK;
+        if (at->words == wanted->words && memcmp(at->local, wanted->local, sizeof at->local) == 0 &&
+            memcmp(at->roots, wanted->roots, sizeof at->roots) == 0)
+            return QN_OK;
     }
-    wg_pipeline *made = qn__allocate_zeroed(code->gpu->services->allocator, sizeof *made);
+    wg_pipeline *made = qn__allocate(code->gpu->services->allocator, sizeof *made);
     if (!made) return QN_ERROR_OUT_OF_MEMORY;
-    memcpy(made->local, local, sizeof made->local);
-    made->words = words;
+    *made = *wanted;
     qn_status status = add_pipeline(code, kernel, made, why);
     if (status) {
         qn__release(code->gpu->services->allocator, made);

@@ -5,29 +5,26 @@
 
 #include "backend/webgpu/webgpu.h"
 
-enum { MOST_BINDINGS = 64 };
-
-static const qn__binding *binding_of(const qn__command *launch, uint32_t param) {
-    for (uint32_t i = 0; i < launch->num_bindings; i++)
-        if (launch->bindings[i].param == param) return &launch->bindings[i];
-    return NULL;
-}
-
-/* Where a buffer is bound from: what is before counts as the kernel's offset. */
-static uint64_t bound_from(const qn__gpu *gpu, const qn__binding *binding) {
-    return binding->offset / gpu->storage_alignment * gpu->storage_alignment;
+/* Where a buffer is bound from: what is behind that counts as the kernel's offset. One that may be bound once only is
+   bound from the first place that a parameter has in it. */
+static uint64_t bound_from(const qn__gpu *gpu, const qn__command *launch, const qn__binding *binding) {
+    uint64_t first = binding->offset;
+    for (uint32_t i = 0; gpu->dialect->refuses_aliases && i < launch->num_bindings; i++)
+        if (launch->bindings[i].memory == binding->memory && launch->bindings[i].offset < first)
+            first = launch->bindings[i].offset;
+    return first / gpu->storage_alignment * gpu->storage_alignment;
 }
 
 static qn_status bind(qn__gpu *gpu, const qn__command *launch, const qn__kernel_info *kernel, uint32_t param,
                       wg_binding *entry, char *why) {
-    const qn__binding *binding = binding_of(launch, param);
+    const qn__binding *binding = qn__wg_binding_of(launch, param);
     if (!binding) {
         entry->buffer = gpu->nothing;
         entry->size = 16;
         return QN_OK;
     }
     entry->buffer = binding->memory->buffer;
-    entry->offset = bound_from(gpu, binding);
+    entry->offset = bound_from(gpu, launch, binding);
     entry->size = binding->memory->room - entry->offset;
     if (entry->size <= gpu->max_binding) return QN_OK;
     snprintf(why, QN__WHY,
@@ -45,9 +42,9 @@ static void set_offsets(const qn__gpu *gpu, const qn__command *launch, const qn_
     for (uint32_t i = 0; i < kernel->num_implicit; i++) {
         const qn__implicit *implicit = &kernel->implicit[i];
         if (implicit->kind != QN__IMPLICIT_BUFFER_OFFSET) continue;
-        const qn__binding *binding = binding_of(launch, implicit->dim);
-        const uint32_t offset =
-            binding ? (uint32_t)(binding->offset - bound_from(gpu, binding)) : (uint32_t)QN__WGSL_NULL;
+        const qn__binding *binding = qn__wg_binding_of(launch, implicit->dim);
+        const uint32_t offset = binding ? (uint32_t)(binding->offset - bound_from(gpu, launch, binding))
+                                        : (uint32_t)QN__WGSL_NULL;
         memcpy(block + implicit->offset, &offset, sizeof offset);
     }
 }
@@ -79,11 +76,12 @@ static qn_status put_params(qn__gpu *gpu, const qn__command *launch, const qn__k
 static qn_status make_group(qn__gpu *gpu, const qn__command *launch, const qn__part *part,
                             const wg_pipeline *pipeline, wg_object print, wg_object *group, char *why) {
     const qn__kernel_info *kernel = &launch->code->info->kernels[launch->kernel];
-    wg_binding entries[MOST_BINDINGS] = {{.binding = 0}};
+    wg_binding entries[QN__WG_BINDINGS + 1] = {{.binding = 0}};
     size_t count = 0;
     qn_status status = QN_OK;
     if (kernel->params_size) status = put_params(gpu, launch, kernel, part, &entries[count++]);
     for (uint32_t i = 0; i < kernel->num_bindings && !status; i += 2) {
+        if (pipeline->roots[i / 2] != i / 2) continue;
         wg_binding *entry = &entries[count++];
         entry->binding = kernel->bindings[i];
         if (kernel->bindings[i + 1] != QN__WGSL_NO_PARAM) {
@@ -112,10 +110,11 @@ static uint32_t dynamic_words(const qn__command *launch, const qn__kernel_info *
 static qn_status launch_part(qn__gpu *gpu, const qn__command *launch, const qn__part *part, wg_object print,
                              char *why) {
     const qn__kernel_info *kernel = &launch->code->info->kernels[launch->kernel];
-    wg_pipeline *pipeline = NULL;
+    wg_pipeline *pipeline = NULL, wanted = {.words = dynamic_words(launch, kernel)};
     wg_object group = NULL;
-    qn_status status = qn__wg_pipeline((qn__code *)launch->code, launch->kernel, part->local,
-                                       dynamic_words(launch, kernel), &pipeline, why);
+    memcpy(wanted.local, part->local, sizeof wanted.local);
+    qn__wg_find_roots(gpu, launch, wanted.roots);
+    qn_status status = qn__wg_pipeline((qn__code *)launch->code, launch->kernel, &wanted, &pipeline, why);
     if (!status) status = make_group(gpu, launch, part, pipeline, print, &group, why);
     if (!status) status = qn__wg_encode(gpu, true, why);
     if (status) {
@@ -149,7 +148,7 @@ qn_status qn__wg_launch(qn__gpu *gpu, const qn__command *launch, char *why) {
     qn__parts parts;
     qn__part part;
     qn_status status = QN_OK;
-    if (kernel->num_bindings / 2 + 1 > MOST_BINDINGS || kernel->num_bindings / 2 > gpu->num_storage) {
+    if (kernel->num_bindings / 2 > QN__WG_BINDINGS || kernel->num_bindings / 2 > gpu->num_storage) {
         snprintf(why, QN__WHY, "kernel %.100s uses %u buffers; the device binds %u at most", kernel->name,
                  (unsigned)kernel->num_bindings / 2, (unsigned)gpu->num_storage);
         return QN_ERROR_UNSUPPORTED;

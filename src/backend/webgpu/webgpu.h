@@ -1,5 +1,5 @@
 /* The WebGPU backend, inside. driver.c opens an implementation and finds adapters, device.c describes one, memory.c has
-   buffers, code.c programs and pipelines, launch.c launches, flow.c what is encoded, submitted and done, queue.c streams,
+   buffers, code.c programs and pipelines, alias.c buffers passed twice, launch.c launches, flow.c what is encoded, submitted and done, queue.c streams,
    mark.c events, replay.c graphs.
 
    A WebGPU device has one queue. All streams share it, in the order of their commands: these go into one encoder, which
@@ -24,6 +24,7 @@ typedef struct wg_dialect {
     bool refuses_aliases;   /* buffers that a kernel may write are bound once */
 } wg_dialect;
 
+enum { QN__WG_BINDINGS = 48 /* of a kernel, at most */ };
 enum { QN__WG_MAX_DEVICES = 8, QN__WG_PARAMS = 1 << 20, QN__WG_PARAM_ALIGN = 256 };
 
 struct qn__driver {
@@ -90,14 +91,26 @@ struct qn__memory {
 typedef struct wg_pipeline {
     struct wg_pipeline *next;
     uint32_t local[3], words;
+    uint8_t roots[QN__WG_BINDINGS]; /* see alias.c */
     wg_object pipeline, layout;
 } wg_pipeline;
+
+/* The program's module where some bindings of a kernel are others. */
+typedef struct wg_variant {
+    struct wg_variant *next;
+    uint32_t kernel;
+    uint8_t roots[QN__WG_BINDINGS];
+    wg_object module;
+} wg_variant;
 
 struct qn__code {
     qn__gpu *gpu;
     const qn__code_info *info;
     wg_object module, constants;
     wg_pipeline **pipelines; /* by kernel */
+    char *text;
+    size_t text_size;
+    wg_variant *variants;
 };
 
 enum { QN__WG_MARKERS = 64 };
@@ -152,10 +165,21 @@ qn_status qn__wg_transfer(qn__queue *queue, const qn__command *command,
 /* code.c */
 qn_status qn__wg_code_load(qn__gpu *gpu, const qn__code_source *source, qn__code **code, char *why);
 void qn__wg_code_unload(qn__gpu *gpu, qn__code *code);
-qn_status qn__wg_pipeline(qn__code *code, uint32_t kernel, const uint32_t local[3], uint32_t words,
-                          wg_pipeline **out, char *why);
+wg_object qn__wg_make_module(const qn__gpu *gpu, const char *text, size_t size);
+/* `wanted` has local, words and roots. */
+qn_status qn__wg_pipeline(qn__code *code, uint32_t kernel, const wg_pipeline *wanted, wg_pipeline **out,
+                          char *why);
 void qn__wg_choose_local(const qn__gpu *gpu, const qn__code *code, uint32_t kernel, const uint64_t global[3],
                          uint32_t local[3]);
+
+/* alias.c */
+/* Which binding of the kernel each is, by its place in the fact `bindings`: itself, or an earlier one with the same buffer. */
+void qn__wg_find_roots(const qn__gpu *gpu, const qn__command *launch, uint8_t roots[QN__WG_BINDINGS]);
+/* The module where they are so; code->module where each is itself. */
+qn_status qn__wg_variant(qn__code *code, uint32_t kernel, const uint8_t roots[QN__WG_BINDINGS],
+                         wg_object *module, char *why);
+void qn__wg_free_variants(qn__code *code);
+const qn__binding *qn__wg_binding_of(const qn__command *launch, uint32_t param);
 
 /* launch.c */
 qn_status qn__wg_launch(qn__gpu *gpu, const qn__command *launch, char *why);

@@ -1,0 +1,163 @@
+/* Buffers that are passed for several parameters. A kernel may write all of its bindings, and Dawn refuses to bind a buffer
+   twice then: the later parameters become other names of the first one's binding, in a variant of the module whose
+   text says so. Each still has its own offset. */
+#include <stdio.h>
+#include <string.h>
+
+#include "backend/webgpu/webgpu.h"
+
+const qn__binding *qn__wg_binding_of(const qn__command *launch, uint32_t param) {
+    for (uint32_t i = 0; i < launch->num_bindings; i++)
+        if (launch->bindings[i].param == param) return &launch->bindings[i];
+    return NULL;
+}
+
+/* What is bound to the n-th binding of a kernel; NULL: nothing that another may have, too. Null pointers share a buffer. */
+static wg_object object_of(const qn__gpu *gpu, const qn__command *launch, const qn__kernel_info *kernel,
+                           uint32_t n) {
+    const uint32_t param = kernel->bindings[2 * n + 1];
+    if (param == QN__WGSL_NO_PARAM) return NULL;
+    const qn__binding *binding = qn__wg_binding_of(launch, param);
+    return binding ? binding->memory->buffer : gpu->nothing;
+}
+
+void qn__wg_find_roots(const qn__gpu *gpu, const qn__command *launch, uint8_t roots[QN__WG_BINDINGS]) {
+    const qn__kernel_info *kernel = &launch->code->info->kernels[launch->kernel];
+    for (uint32_t i = 0; i < kernel->num_bindings / 2; i++) {
+        wg_object object = gpu->dialect->refuses_aliases ? object_of(gpu, launch, kernel, i) : NULL;
+        roots[i] = (uint8_t)i;
+        for (uint32_t k = 0; object && k < i && roots[i] == i; k++)
+            if (object_of(gpu, launch, kernel, k) == object) roots[i] = (uint8_t)k;
+    }
+}
+
+/* ---- the text ---- */
+
+/* A binding's declaration in the text, of a kernel whose names have that ending: "NAME: array<TYPE>". NULL: none. */
+typedef struct declared {
+    const char *at;
+    size_t name, all; /* lengths */
+} declared;
+
+static declared find(const char *text, uint32_t binding, const char *ending) {
+    char begin[80];
+    const size_t length = strlen(ending);
+    snprintf(begin, sizeof begin, "@group(0) @binding(%u) var<storage, read_write> ", (unsigned)binding);
+    for (const char *at = strstr(text, begin); at; at = strstr(at + 1, begin)) {
+        const char *first = at + strlen(begin), *colon = strchr(first, ':');
+        const char *end = colon ? strchr(colon, ';') : NULL;
+        if (!end) break;
+        if ((size_t)(colon - first) >= length && memcmp(colon - length, ending, length) == 0)
+            return (declared){first, (size_t)(colon - first), (size_t)(end - first)};
+    }
+    return (declared){NULL, 0, 0};
+}
+
+static bool is_word(char c) {
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* The old name, but where it is declared, becomes the new one; the result is the caller's to release. */
+static char *renamed(const qn__allocator *allocator, const char *text, declared old, declared now) {
+    const size_t size = strlen(text), most = (size / (old.name + 1) + 1) * (now.name + 1) + size + 1;
+    char *out = qn__allocate(allocator, most), *to = out;
+    for (const char *at = text; out && *at;) {
+        const bool begins = at == text || !is_word(at[-1]);
+        if (begins && at != old.at && strncmp(at, old.at, old.name) == 0 && !is_word(at[old.name])) {
+            memcpy(to, now.at, now.name);
+            to += now.name;
+            at += old.name;
+        } else {
+            *to++ = *at++;
+        }
+    }
+    if (out) *to = 0;
+    return out;
+}
+
+/* Binding n's name becomes that of its root. */
+static qn_status join(const qn__code *code, const qn__kernel_info *kernel, uint32_t n, uint32_t root,
+                      char **text, char *why) {
+    const qn__allocator *allocator = code->gpu->services->allocator;
+    char ending[256];
+    snprintf(ending, sizeof ending, "_of_%s", kernel->symbol);
+    const declared old = find(*text, kernel->bindings[2 * n], ending);
+    const declared now = find(*text, kernel->bindings[2 * root], ending);
+    const size_t type = old.all - old.name;
+    if (!old.at || !now.at || type != now.all - now.name ||
+        memcmp(old.at + old.name, now.at + now.name, type) != 0) {
+        snprintf(why, QN__WHY,
+                 "kernel %.100s: parameters %u and %u are one buffer, which %s binds once, and the kernel "
+                 "takes it for "
+                 "two types",
+                 kernel->name, (unsigned)kernel->bindings[2 * root + 1] + 1,
+                 (unsigned)kernel->bindings[2 * n + 1] + 1, code->gpu->dialect->name);
+        return QN_ERROR_UNSUPPORTED;
+    }
+    char *made = renamed(allocator, *text, old, now);
+    if (!made) return QN_ERROR_OUT_OF_MEMORY;
+    qn__release(allocator, *text);
+    *text = made;
+    return QN_OK;
+}
+
+/* ---- variants ---- */
+
+static qn_status make(const qn__code *code, wg_variant *variant, char *why) {
+    const qn__kernel_info *kernel = &code->info->kernels[variant->kernel];
+    const qn__allocator *allocator = code->gpu->services->allocator;
+    char message[QN__WHY], *text = qn__allocate(allocator, code->text_size + 1);
+    if (!text) return QN_ERROR_OUT_OF_MEMORY;
+    memcpy(text, code->text, code->text_size + 1);
+    qn_status status = QN_OK;
+    for (uint32_t i = 0; i < kernel->num_bindings / 2 && !status; i++)
+        if (variant->roots[i] != i) status = join(code, kernel, i, variant->roots[i], &text, why);
+    if (!status) {
+        qn__wg_scope_begin(code->gpu);
+        variant->module = qn__wg_make_module(code->gpu, text, strlen(text));
+        if (qn__wg_scope_end(code->gpu, message, sizeof message)) {
+            snprintf(why, QN__WHY, "kernel %.100s with one buffer for several parameters: %.300s",
+                     kernel->name, message);
+            status = QN_ERROR_DRIVER;
+        }
+    }
+    qn__release(allocator, text);
+    return status;
+}
+
+static void free_variant(const qn__code *code, wg_variant *variant) {
+    if (variant->module) code->gpu->api->wgpuShaderModuleRelease(variant->module);
+    qn__release(code->gpu->services->allocator, variant);
+}
+
+qn_status qn__wg_variant(qn__code *code, uint32_t kernel, const uint8_t roots[QN__WG_BINDINGS],
+                         wg_object *module, char *why) {
+    bool is_plain = true;
+    for (uint32_t i = 0; i < code->info->kernels[kernel].num_bindings / 2; i++) is_plain &= roots[i] == i;
+    *module = code->module;
+    if (is_plain) return QN_OK;
+    for (wg_variant *at = code->variants; at; at = at->next) {
+        *module = at->module;
+        if (at->kernel == kernel && memcmp(at->roots, roots, sizeof at->roots) == 0) return QN_OK;
+    }
+    wg_variant *made = qn__allocate_zeroed(code->gpu->services->allocator, sizeof *made);
+    if (!made) return QN_ERROR_OUT_OF_MEMORY;
+    made->kernel = kernel;
+    memcpy(made->roots, roots, sizeof made->roots);
+    const qn_status status = make(code, made, why);
+    if (status) {
+        free_variant(code, made);
+        return status;
+    }
+    *module = made->module;
+    made->next = code->variants;
+    code->variants = made;
+    return QN_OK;
+}
+
+void qn__wg_free_variants(qn__code *code) {
+    for (wg_variant *at = code->variants, *next; at; at = next) {
+        next = at->next;
+        free_variant(code, at);
+    }
+}
