@@ -70,7 +70,17 @@ static qn__words long_division(qn__lowering *l, bool remainder, qn__words a, qn_
     return (qn__words){loop->results[0], loop->results[1]};
 }
 
+/* 0 counts as 1. Where the target has no division by zero at all lower_int_division has seen to it. */
+static qn__words without_zero(qn__lowering *l, qn__words b) {
+    const bool is_constant = qn__ir_is_const(b.lo) && qn__ir_is_const(b.hi);
+    if (l->context->options->target.lacks_zero_divisors || is_constant) return b;
+    ir_value *either = qn__word_op(l, IR_OR, b.lo, b.hi), *is_zero = test(l, IR_EQ, either, qn__word(l, 0));
+    ir_value *one = qn__word(l, 1);
+    return (qn__words){qn__make_select(l, is_zero, one, b.lo), b.hi};
+}
+
 static qn__words divide(qn__lowering *l, bool remainder, qn__words a, qn__words b) {
+    b = without_zero(l, b);
     ir_value *is_small = qn__word_op(l, IR_OR, a.hi, b.hi);
     is_small = test(l, IR_EQ, is_small, qn__word(l, 0));
     const ir_type types[] = {a.lo->type, a.lo->type};

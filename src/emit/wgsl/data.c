@@ -27,13 +27,13 @@ static const qn__c_literals literals = {
     .truth = {"false", "true"}, .f16_is_bits = true, .integer = integer, .not_finite = not_finite};
 
 const char *qn__wgsl_literal(wgsl_emitter *e, ir_kind kind, uint64_t bits) {
-    const uint32_t exponent = (uint32_t)bits >> 23 & 0xff, rest = (uint32_t)bits & 0x7fffffff;
+    const uint32_t exponent = (uint32_t)bits >> 23 & 0xff;
     qn__buf text;
     qn__buf_init(&text, e->arena);
-    if (kind == IR_F32 && exponent == 0xff) e->uses_zero = true;
-    if (kind == IR_F32 && !exponent &&
-        (rest || bits & 0x80000000u)) /* spelled out they may lose digits or the sign */
-        return qn__wgsl_text(e, "bitcast<f32>(0x%xu)", (uint32_t)bits);
+    const bool is_delicate = kind == IR_F32 && !exponent && bits & UINT32_MAX;
+    if (kind == IR_F32 && (exponent == 0xff || is_delicate)) e->uses_zero = true;
+    if (is_delicate) /* Tint loses the sign of a zero, and denormal numbers, that it sees */
+        return qn__wgsl_text(e, "bitcast<f32>(0x%xu | zero)", (uint32_t)bits);
     qn__c_literal(&text, &literals, kind, bits);
     return text.data;
 }

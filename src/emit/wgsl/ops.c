@@ -193,6 +193,7 @@ static bool has_zero(const ir_value *value) {
 static bool may_be_rewritten(const ir_instr *instr, uint32_t index) {
     const ir_value *value = instr->operands[index];
     const bool is_sum = instr->op == IR_FADD || instr->op == IR_FSUB;
+    if (value->type.kind == IR_F32 && instr->op == IR_FDIV) return has_zero(value);
     if (value->type.kind != IR_F32 || (!is_sum && instr->op != IR_FMUL)) return false;
     const ir_value *other = instr->operands[1 - index];
     if (has_zero(value) || (index && value == other) || (is_sum && is_rounded(value))) return true;
