@@ -90,7 +90,7 @@ foreach(library wgpu_native webgpu_dawn)
     set(on_webgpu ${PROJECT_SOURCE_DIR}/tests/on_webgpu ${library} $<TARGET_FILE:quern>)
     quern_device_test(webgpu cl.${library} ${on_webgpu} $<TARGET_FILE:cl_runner> --device webgpu --only full --shard ${${library}_shard}
                       -j 1 tests/cl)
-    foreach(name api_buffer backend_webgpu)
+    foreach(name api_buffer api_graph backend_webgpu)
         quern_device_test(webgpu unit.${library}.${name} ${on_webgpu} $<TARGET_FILE:unit_${name}>)
     endforeach()
 endforeach()

@@ -240,6 +240,7 @@ static void finish(qn__gpu *gpu, wg_submission *s) {
 
 static void reach(qn__gpu *gpu, uint64_t serial) {
     atomic_store(&gpu->completed, serial);
+    qn__wg_reach_marks(gpu, serial);
     for (qn__queue *queue = gpu->queues; queue; queue = queue->next)
         while (queue->num_markers && queue->markers[queue->first_marker].serial <= serial) {
             qn__flight_reach(&queue->flight, queue->markers[queue->first_marker].number);

@@ -1,4 +1,5 @@
-/* Events: the submission behind which they stand, and when the host saw that it was done. */
+/* Events: the submission behind which they stand, and when the host saw that it was done, for which
+   it has to look: whoever waits does. */
 #include "backend/webgpu/webgpu.h"
 #include "util/file.h"
 
@@ -10,26 +11,54 @@ qn_status qn__wg_mark_create(qn__gpu *gpu, qn__mark **out, char *why) {
     return QN_OK;
 }
 
-void qn__wg_mark_destroy(qn__mark *mark) { qn__release(mark->gpu->services->allocator, mark); }
+static void unlink_mark(qn__mark *mark) {
+    for (qn__mark **link = &mark->gpu->marks; *link; link = &(*link)->next) {
+        if (*link != mark) continue;
+        *link = mark->next;
+        return;
+    }
+}
+
+void qn__wg_mark_destroy(qn__mark *mark) {
+    qn__gpu *gpu = mark->gpu;
+    pthread_mutex_lock(&gpu->lock);
+    unlink_mark(mark);
+    pthread_mutex_unlock(&gpu->lock);
+    qn__release(gpu->services->allocator, mark);
+}
 
 /* The lock is held. What is before it is submitted, since others may wait for it. */
 void qn__wg_record(qn__gpu *gpu, const qn__command *command) {
     qn__mark *mark = command->mark;
+    char why[QN__WHY];
     if (command->mark_version < mark->version) return;
+    if (!gpu->encoder) qn__wg_encode(gpu, false, why); /* a submission of its own, with its own time */
+    unlink_mark(mark);
     mark->serial = gpu->encoder ? gpu->serial : gpu->serial - 1;
     mark->version = command->mark_version;
+    mark->next = gpu->marks;
+    gpu->marks = mark;
     qn__wg_flush(gpu);
+}
+
+void qn__wg_reach_marks(qn__gpu *gpu, uint64_t serial) {
+    for (qn__mark **link = &gpu->marks; *link;) {
+        qn__mark *mark = *link;
+        if (mark->serial > serial) {
+            link = &mark->next;
+            continue;
+        }
+        *link = mark->next;
+        mark->done_version = mark->version;
+        mark->time_ns = qn__now_ns();
+    }
 }
 
 bool qn__wg_mark_done(qn__mark *mark, uint64_t version, uint64_t *time_ns) {
     qn__gpu *gpu = mark->gpu;
     qn__wg_advance(gpu);
     pthread_mutex_lock(&gpu->lock);
-    const bool reached = atomic_load(&gpu->completed) >= mark->serial || qn__is_lost(&gpu->loss);
-    if (mark->version > mark->done_version && reached) {
-        mark->done_version = mark->version;
-        mark->time_ns = qn__now_ns();
-    }
+    if (qn__is_lost(&gpu->loss)) qn__wg_reach_marks(gpu, UINT64_MAX);
     const bool done = mark->done_version >= version;
     *time_ns = mark->time_ns;
     pthread_mutex_unlock(&gpu->lock);

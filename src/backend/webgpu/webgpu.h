@@ -77,6 +77,7 @@ struct qn__gpu {
     wg_read *free_reads; /* with staging buffers */
     bool advancing;      /* a thread prints what is done */
     qn__queue *queues, *last_queue;
+    qn__mark *marks;                /* recorded and not reached */
     atomic_uint_fast64_t completed; /* serial */
     atomic_uint_fast64_t next_address, used;
     qn__loss loss;
@@ -128,6 +129,7 @@ struct qn__queue {
 
 struct qn__mark {
     qn__gpu *gpu;
+    qn__mark *next; /* of those that are recorded and not reached */
     uint64_t version, serial, done_version, time_ns;
 };
 
@@ -203,5 +205,6 @@ void qn__wg_mark_destroy(qn__mark *mark);
 bool qn__wg_mark_done(qn__mark *mark, uint64_t version, uint64_t *time_ns);
 qn_status qn__wg_mark_wait(qn__mark *mark, uint64_t version, uint64_t timeout_ns, char *why);
 void qn__wg_record(qn__gpu *gpu, const qn__command *command);
+void qn__wg_reach_marks(qn__gpu *gpu, uint64_t serial); /* that submission is done; the lock is held */
 
 #endif
