@@ -24,9 +24,6 @@ qn_status qn__find_target(qn_context *context, const char *name, qn__target_kind
     }
     char list[128];
     target_list(list, sizeof list);
-    if (strcmp("wgsl", name) == 0)
-        return qn__fail(context, QN_ERROR_UNSUPPORTED,
-                        "the target 'wgsl' is not in this version of quern; there are %s", list);
     return qn__fail(context, QN_ERROR_ARGUMENT, "there is no target '%.100s'; there are %s", name, list);
 }
 

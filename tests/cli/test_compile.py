@@ -66,8 +66,16 @@ class Compile(ToolTest):
         self.assertIn("__kernel void", text)
         self.assertIn("fma(", text)
 
+    def test_wgsl(self):
+        text = self.quern("compile", "saxpy.cl", "--target", "wgsl")
+        self.assertIn("@compute @workgroup_size(local_x, local_y, local_z)", text)
+        self.assertRegex(text, r"var<storage, read_write> y_of_\w*saxpy: array<f32>;")
+        self.write("chased.cl", "kernel void k(global long *x) {\n    *(global int *)x[0] = 1;\n}\n")
+        self.write("wide.cl", "kernel void k(global double *x) { x[0] = 1; }\n")
+        self.quern("compile", "wide.cl", "--target", "wgsl", status=COMPILE_ERROR, error="wide.cl:1:")
+        self.quern("compile", "chased.cl", "--target", "wgsl", status=RUN_FAILED, error="WGSL has no addresses")
+
     def test_unknown_targets(self):
-        self.quern("compile", "saxpy.cl", "--target", "wgsl", status=USAGE, error="'wgsl' is not in this version")
         self.quern("compile", "saxpy.cl", "--target", "cobol", status=USAGE, error="no target 'cobol'")
 
     def test_errors_come_before_targets(self):
