@@ -28,7 +28,9 @@ static void start(void *user, const ir_value *param, const ir_value *value) {
 
 static const char *condition(void *user, const ir_value *value) {
     wgsl_emitter *e = user;
-    return qn__wgsl_text(e, "(%s)", qn__wgsl_use(e, value));
+    const char *text = e->condition ? e->condition : qn__wgsl_use(e, value);
+    e->condition = NULL;
+    return qn__wgsl_text(e, "(%s)", text);
 }
 
 static bool is_used(void *user, const ir_value *value) { return !is_skipped(user, value); }
@@ -103,6 +105,8 @@ static bool is_dead(const wgsl_emitter *e, const ir_instr *instr) {
 
 static void emit_instr(wgsl_emitter *e, ir_instr *instr) {
     if (instr->loc.line) e->loc = instr->loc;
+    if (instr->op == IR_IF && e->agrees[instr->mark])
+        e->condition = qn__wgsl_agreed(e, qn__wgsl_use(e, instr->operands[0]));
     if (qn__ir_is_construct(instr))
         qn__c_construct(&e->flow, &dialect, e, instr);
     else if (qn__ir_is_jump(instr))

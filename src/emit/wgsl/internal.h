@@ -68,6 +68,8 @@ typedef struct wgsl_emitter {
     QN__VEC(wgsl_class) classes;
     QN__VEC(qn__implicit) implicit;
     QN__VEC(uint32_t) bindings;
+    bool *agrees;          /* by mark: an `if` whose condition WGSL has to be shown to be uniform */
+    const char *condition; /* of the `if` at work, agreed on; or NULL */
     const bool *divergent; /* by mark: loops that work-items leave apart; for lacks_loop_results, else NULL */
     uint32_t implicit_size, num_instrs, num_temps;
     qn__c_flow flow;
@@ -145,6 +147,12 @@ void qn__wgsl_variables(wgsl_emitter *e); /* declares the arrays of private memo
 void qn__wgsl_declare(wgsl_emitter *e);   /* those of the module */
 bool qn__wgsl_memory(wgsl_emitter *e, const ir_instr *instr);
 bool qn__wgsl_atomic(wgsl_emitter *e, const ir_instr *instr);
+
+/* ---- agree.c ---- */
+
+void qn__wgsl_find_agreements(wgsl_emitter *e); /* behind the numbering of instructions */
+/* The same condition as the first work-item has it. */
+const char *qn__wgsl_agreed(wgsl_emitter *e, const char *condition);
 
 /* ---- ops.c, flow.c ---- */
 

@@ -191,6 +191,7 @@ static void emit_kernel(wgsl_emitter *e, ir_function *kernel, qn__buf *text) {
     name_memory(e);
     qn__ir_walk(kernel->body, look, e);
     e->divergent = NULL;
+    qn__wgsl_find_agreements(e);
     if (e->options->target.lacks_loop_results)
         e->divergent = qn__uniformity_analyse(e->arena, kernel).varying_branch; /* numbers alike */
     qn__c_flow_begin(&e->flow, e->arena, &e->text, e->num_instrs);
