@@ -724,6 +724,17 @@ QN_API qn_tensor *qn_jvp(qn_tensor_function *function, void *user, qn_tensor *co
    Gradients go through it, and may be taken in it. What it cannot do for many at once (elements counted by their values, convolutions with
    weights of each example, writing where indices of each say) is QN_ERROR_UNSUPPORTED with a sentence. Up to 64 inputs. */
 QN_API qn_tensor *qn_vmap(qn_tensor_function *function, void *user, qn_tensor *const *inputs, size_t count);
+/* The function's result, of which the values in between are not kept for the gradients: the function is called again, with the same random numbers, when these are
+   made, and what it needs is computed again (Chen, Xu, Zhang and Guestrin, 2016). Less memory for more work: for each layer of a deep model.
+   It may use parameters beside its inputs, of which there is one at least; it and `user` have to stay until the gradients are made. What it
+   assigns it assigns twice. */
+QN_API qn_tensor *qn_recompute(qn_tensor_function *function, void *user, qn_tensor *const *inputs,
+                               size_t count);
+/* Gets the gradient by a tensor when gradients are made, before it goes on, and gives what goes on instead, of the same shape and type; NULL: the same. */
+typedef qn_tensor *qn_gradient_hook(void *user, qn_tensor *gradient);
+/* x, whose gradient goes through the function. Both stay as long as what is made of the result. Without gradients it is x. */
+QN_API qn_tensor *qn_hook_gradient(qn_tensor *x, qn_gradient_hook *function, void *user);
+
 /* Compares the gradients of a function with what it does when each element of each input is moved a little: with central differences of its
    results, weighted with numbers that differ. For tests: it computes the function twice for each element. Inputs should be QN_F64, where the
    device has it. Errors: QN_ERROR_KERNEL_FAILED where they differ (the sentence names the input, the element and both numbers), and

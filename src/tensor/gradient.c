@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tensor/plan.h"
+#include "tensor/trail.h"
 
 enum { ON_STACK = 16 };
 
@@ -20,8 +21,7 @@ static void mark_leaf(qn_tensor *x) {
     x->node->leaf_of = x->requires_gradient ? x : NULL;
 }
 
-/* A node of the same value that nothing else knows; NULL without memory. */
-static qn__node *alias(qn__node *node) {
+qn__node *qn__alias_node(qn__node *node) {
     qn__node *made =
         qn__node_make(node->owner, QN__OP_RESHAPE, (qn_element)node->type, node->rank, node->sizes);
     if (!made) return NULL;
@@ -38,7 +38,7 @@ qn_tensor *qn_tensor_require_gradient(qn_tensor *x, bool required) {
         return qn__failed(tensors, "qn_tensor_require_gradient", QN_ERROR_ARGUMENT, "%s is of no float type",
                           qn__describe(x->node).text);
     if (x->requires_gradient == required) return x;
-    qn__node *own = alias(x->node); /* others may show the same node */
+    qn__node *own = qn__alias_node(x->node); /* others may show the same node */
     if (!own) return qn__failed_as(tensors, QN_ERROR_OUT_OF_MEMORY);
     if (x->node->realised) {
         qn__storage_retain(x->node->storage);
@@ -54,7 +54,7 @@ qn_tensor *qn_tensor_require_gradient(qn_tensor *x, bool required) {
 qn_tensor *qn_detach(qn_tensor *x) {
     qn_tensors *tensors;
     qn_tensor *wrong = qn__refuse("qn_detach", &x, 1, &tensors);
-    return wrong ? wrong : qn__handle(tensors, alias(x->node));
+    return wrong ? wrong : qn__handle(tensors, qn__alias_node(x->node));
 }
 
 void qn_no_gradient_begin(qn_tensors *tensors) {
@@ -85,7 +85,7 @@ qn_status qn_assign(qn_tensor *x, qn_tensor *value) {
                                 qn__describe(value->node).text, qn__describe(x->node).text);
     const qn_status watched = qn__step_watch(tensors, x);
     if (watched) return watched;
-    qn__node *node = alias(fitted->node);
+    qn__node *node = qn__alias_node(fitted->node);
     if (!node) return QN_ERROR_OUT_OF_MEMORY;
     if (x->node->leaf_of == x) {
         x->node->leaf_of = NULL;
@@ -115,14 +115,6 @@ qn_status qn_tensor_set_gradient(qn_tensor *x, qn_tensor *gradient) {
 
 /* ---- going back ---- */
 
-/* Nodes that gradients pass, sources before users. */
-typedef struct trail {
-    qn_tensors *tensors;
-    qn__node **nodes;
-    qn_tensor **gradients; /* by each; retained */
-    size_t count, room;
-} trail;
-
 static bool add_node(void *user, qn__node *node) {
     trail *t = user;
     if (!qn__reserve(t->tensors, &t->nodes, &t->room, t->count, sizeof(qn__node *))) return false;
@@ -132,12 +124,26 @@ static bool add_node(void *user, qn__node *node) {
     return true;
 }
 
+bool qn__trail_append(trail *t, qn__node *node) {
+    return qn__reserve(t->tensors, &t->gradients, &t->gradient_room, t->count, sizeof(qn_tensor *)) &&
+           add_node(t, node);
+}
+
+static bool is_numbered(const trail *t, const qn__node *node) {
+    return node->index < t->count && t->nodes[node->index] == node;
+}
+
+bool qn__trail_has(const trail *t, const qn__node *node) {
+    for (size_t k = 0; k < t->count && !is_numbered(t, node); k++) t->nodes[k]->index = (uint32_t)k;
+    return is_numbered(t, node);
+}
+
 static bool is_leaf(const qn__node *node) { return node->is_leaf; }
 static bool needs_gradient(const qn__node *node) { return node->needs_gradient; }
 
 /* Through nodes that have values, too, and those alone that need gradients. */
 static bool collect(trail *t, qn__node *node) {
-    static const qn__traversal passed = {is_leaf, needs_gradient, add_node};
+    static const qn__traversal passed = {is_leaf, needs_gradient, add_node, qn__detour_sources};
     t->tensors->walk++;
     return qn__traverse(&passed, node, t);
 }
@@ -147,13 +153,9 @@ static qn_tensor *handle_of(qn_tensors *tensors, qn__node *node) {
     return qn__handle(tensors, node);
 }
 
-/* Walks of an eager owner, of which each op is one, use the nodes' indices. */
-static void number_again(const trail *t) {
-    for (size_t k = 0; t->tensors->desc.eager && k < t->count; k++) t->nodes[k]->index = (uint32_t)k;
-}
-
-static void add_gradient(trail *t, uint32_t place, qn_tensor *gradient) {
-    qn_tensor **sum = &t->gradients[place];
+void qn__trail_add(trail *t, const qn__node *node, qn_tensor *gradient) {
+    if (!qn__trail_has(t, node)) return;
+    qn_tensor **sum = &t->gradients[node->index];
     qn_tensor *all = *sum ? qn_add(*sum, gradient) : gradient;
     qn_tensor_retain(all);
     if (*sum) qn_tensor_release(*sum);
@@ -177,39 +179,47 @@ static qn_status check_leaves(const char *function, const trail *t) {
 }
 
 /* Hands a node's gradient on to its sources. Handles of the meantime go with the scope. */
-static void pass_on(trail *t, qn__node *node) {
+static qn_status pass_on(trail *t, qn__node *node) {
     qn__gradient *function = qn__gradient_of((qn__op)node->op);
-    if (node->is_leaf || !function || !t->gradients[node->index]) return;
-    qn__backward b = {.tensors = t->tensors, .node = node, .gradient = t->gradients[node->index]};
-    uint32_t places[QN__SOURCES];
-    for (uint32_t i = 0; i < node->num_sources; i++) places[i] = node->sources[i]->index;
+    qn_tensor *gradient = qn__trail_has(t, node) ? t->gradients[node->index] : NULL;
+    if (node->is_leaf || !function || !gradient) return QN_OK;
+    if (node->detour) return qn__detour_pass(t, node, gradient);
+    qn__backward b = {.tensors = t->tensors, .node = node, .gradient = gradient};
     b.value = handle_of(t->tensors, node);
     for (uint32_t i = 0; i < node->num_sources; i++) b.sources[i] = handle_of(t->tensors, node->sources[i]);
     function(&b);
     for (uint32_t i = 0; i < node->num_sources; i++)
-        if (b.given[i] && node->sources[i]->needs_gradient) add_gradient(t, places[i], b.given[i]);
+        if (b.given[i] && node->sources[i]->needs_gradient) qn__trail_add(t, node->sources[i], b.given[i]);
+    return QN_OK;
 }
 
-/* Of a loss that has been checked: the gradients of all nodes on the way. */
-static qn_status go_back(trail *t, const char *function, qn_tensor *loss) {
+qn_status qn__trail_run(trail *t, const char *function, qn__node *node, qn_tensor *gradient) {
     qn_tensors *tensors = t->tensors;
-    if (!collect(t, loss->node)) return QN_ERROR_OUT_OF_MEMORY;
+    if (!collect(t, node)) return QN_ERROR_OUT_OF_MEMORY;
     const qn_status replaced = check_leaves(function, t);
     if (replaced) return replaced;
+    t->gradient_room = t->count;
     t->gradients = qn__tensors_allocate(tensors, t->count * sizeof(qn_tensor *));
     if (!t->gradients) return QN_ERROR_OUT_OF_MEMORY;
     qn_status status = qn_scope_begin(tensors);
     if (status) return status;
-    qn_tensor *one = qn_ones(tensors, qn_tensor_type(loss), qn_tensor_shape(loss));
-    add_gradient(t, (uint32_t)t->count - 1, one);
-    for (size_t i = t->count; i-- > 0;) {
-        number_again(t);
-        pass_on(t, t->nodes[i]);
-    }
-    return qn_scope_end(tensors);
+    qn__trail_add(t, node, gradient);
+    for (size_t i = t->count; i-- > 0 && !status;) status = pass_on(t, t->nodes[i]);
+    const qn_status ended = qn_scope_end(tensors);
+    return status ? status : ended;
 }
 
-static void free_trail(trail *t) {
+/* Of a loss that has been checked: the gradients of all nodes on the way. */
+static qn_status go_back(trail *t, const char *function, qn_tensor *loss) {
+    qn_status status = qn_scope_begin(t->tensors);
+    if (status) return status;
+    status = qn__trail_run(t, function, loss->node,
+                           qn_ones(t->tensors, qn_tensor_type(loss), qn_tensor_shape(loss)));
+    const qn_status ended = qn_scope_end(t->tensors);
+    return status ? status : ended;
+}
+
+void qn__trail_free(trail *t) {
     for (size_t i = 0; i < t->count; i++) {
         if (t->gradients) qn_tensor_release(t->gradients[i]);
         qn__node_release(t->nodes[i]);
@@ -230,8 +240,7 @@ static qn_tensor *check_loss(const char *function, qn_tensor *loss, qn_tensors *
 /* A handle of the open scope for what the trail has for a node, or zeros. */
 static qn_tensor *result_for(const trail *t, qn_tensor *input) {
     const qn__node *node = input->node;
-    number_again(t);
-    qn_tensor *g = node->index < t->count && t->nodes[node->index] == node ? t->gradients[node->index] : NULL;
+    qn_tensor *g = t->gradients && qn__trail_has(t, node) ? t->gradients[node->index] : NULL;
     if (!g) return qn_zeros(t->tensors, (qn_element)node->type, qn_tensor_shape(input));
     if (g->status) {
         qn_tensor_status(g);
@@ -258,7 +267,7 @@ qn_status qn_gradients(qn_tensor *loss, qn_tensor *const *inputs, size_t count, 
     qn_status status = loss->node->needs_gradient ? go_back(&t, "qn_gradients", loss) : QN_OK;
     for (size_t i = 0; i < count; i++)
         gradients[i] = status ? qn__failed_as(tensors, status) : result_for(&t, inputs[i]);
-    free_trail(&t);
+    qn__trail_free(&t);
     for (size_t i = 0; i < count && !status; i++) status = qn_tensor_status(gradients[i]);
     return status;
 }
@@ -294,6 +303,6 @@ qn_status qn_backward(qn_tensor *loss) {
         qn_scope_end(tensors);
     }
     tensors->no_gradient--;
-    free_trail(&t);
+    qn__trail_free(&t);
     return status;
 }

@@ -122,7 +122,8 @@ typedef struct qn__node {
     bool needs_gradient, is_leaf;
     bool is_replaced;   /* a leaf whose handle was given another value: no gradient gets there any more */
     qn_tensor *leaf_of; /* the handle that gets a leaf's gradient; NULL: it is gone */
-    uint64_t offset;    /* elements */
+    struct qn__detour *detour; /* what gradients do here other than the op says; NULL: nothing */
+    uint64_t offset;           /* elements */
     int64_t strides[QN_MAX_RANK];
 } qn__node;
 
@@ -328,6 +329,7 @@ typedef struct qn__traversal {
     bool (*ends)(const qn__node *node);
     bool (*enters)(const qn__node *source);
     bool (*add)(void *user, qn__node *node);
+    qn__node *const *(*sources)(const qn__node *node, uint32_t *count); /* NULL: the node's own */
 } qn__traversal;
 /* Nodes that are marked with the number of the owner's walk have been added. Uses the nodes' indices. */
 bool qn__traverse(const qn__traversal *traversal, qn__node *node, void *user);
@@ -350,7 +352,15 @@ qn__gradient *qn__gradient_of(qn__op op); /* gradients.c */
 /* Without its gradient, when the handle goes. */
 void qn__forget_gradient(qn_tensor *x);
 
+/* ---- detour.c ---- */
+
+/* Of a node that is freed: gives the list of further nodes to be freed. */
+qn__node *qn__detour_free(qn__node *node, qn__node *list);
+
 /* ---- step.c ---- */
+
+/* How many words of the seed's sequence were taken, by the step that is recorded or by the owner. */
+uint64_t *qn__step_position(qn_tensors *tensors);
 
 /* Tells the step that is recorded, if one is, that a tensor is going to be assigned. */
 qn_status qn__step_watch(qn_tensors *tensors, qn_tensor *x);

@@ -32,6 +32,7 @@ void qn__node_release(qn__node *node) {
             s->waiting = list;
             list = s;
         }
+        if (node->detour) list = qn__detour_free(node, list);
         qn__storage_release(node->owner, node->storage);
         qn__node_free(node);
         if (first && --first->refs == 0) {

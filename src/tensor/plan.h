@@ -152,8 +152,9 @@ typedef struct qn__item {
     bool forced;        /* it has to be computed for itself */
     bool heavy;         /* computing it again costs more than a few operations */
     uint32_t depth;     /* ops on the longest way to a leaf */
-    uint32_t
-        places; /* at which what is inlined is computed, for one element: a recurrence of views has ever more */
+    uint32_t ready;     /* the least level of a group that reads it */
+    uint32_t after;     /* the least level of a group that computes it */
+    uint32_t places;    /* at which it is computed for one element: ever more in a recurrence */
     uint32_t moved;     /* of those what comes through views */
     uint64_t reads;     /* which leaves it reads, as bits by their hash */
     uint64_t constants; /* which numbers, likewise */

@@ -199,8 +199,8 @@ static qn__extent extent_in(const qn__group *g, const seeker *k, bool *adopt) {
 
 static qn__extent fits(const qn__schedule *s, uint32_t group, const seeker *k, bool *adopt) {
     const qn__group *g = &s->groups[group];
-    if (g->call || g->count >= MOST_MEMBERS) return QN__INLINED;
     const qn__item *item = &s->items[k->node->index];
+    if (g->call || g->count >= MOST_MEMBERS || g->level < item->after) return QN__INLINED;
     if (bits_of(g->reads | item->reads) > MOST_READS) return QN__INLINED;
     if (bits_of(g->constants | item->constants) > MOST_CONSTANTS) return QN__INLINED;
     const qn__extent extent = extent_in(g, k, adopt);
@@ -269,8 +269,9 @@ static qn_status begin_group(qn__schedule *s, const seeker *k, uint32_t below) {
     if (!qn__reserve(s->tensors, &s->groups, &s->group_room, s->num_groups, sizeof *s->groups))
         return QN_ERROR_OUT_OF_MEMORY;
     qn__group *g = &s->groups[s->num_groups];
-    *g = (qn__group){
-        .space = k->space, .epilogue = QN__NONE, .level = below == QN__NONE ? 0 : s->groups[below].level + 1};
+    const uint32_t least = below == QN__NONE ? 0 : s->groups[below].level + 1,
+                   after = s->items[k->node->index].after;
+    *g = (qn__group){.space = k->space, .epilogue = QN__NONE, .level = least > after ? least : after};
     return add_member(s, (uint32_t)s->num_groups++, k, k->reduces ? QN__REDUCTION : QN__WHOLE_SPACE, false);
 }
 
@@ -412,6 +413,20 @@ static void forget_groups(qn__schedule *s) {
     }
 }
 
+/* A view that is read by groups behind the one that makes its second source, though it shows nothing of that. */
+static bool waits(const qn__node *node) { return node->op == QN__OP_RESHAPE && node->num_sources > 1; }
+
+/* From the sources, which are settled: from which level on groups compute the node, and read it unless it gets a group. */
+static void put_off(qn__schedule *s, const qn__node *node) {
+    qn__item *item = &s->items[node->index];
+    for (uint32_t i = 0; i < node->num_sources && !node->realised; i++) {
+        const qn__item *source = &s->items[node->sources[i]->index];
+        if (source->after > item->after) item->after = source->after;
+        if (source->ready > item->ready) item->ready = source->ready;
+    }
+    if (waits(node) && !node->realised && item->ready > item->after) item->after = item->ready;
+}
+
 /* *again: something was forced. */
 static qn_status try_once(qn__schedule *s, bool *again) {
     qn__node *stuck = NULL;
@@ -421,7 +436,10 @@ static qn_status try_once(qn__schedule *s, bool *again) {
     for (size_t i = 0; i < s->walk->count && !status; i++) look_at(s, s->walk->nodes[i]);
     for (size_t i = 0; i < s->walk->count && !status && !stuck; i++) {
         qn__node *node = s->walk->nodes[i];
+        put_off(s, node);
         if (qn__is_anchor(s, node) && qn__node_count(node)) status = place_anchor(s, node, &stuck);
+        const uint32_t group = s->items[i].group;
+        if (group != QN__NONE) s->items[i].ready = s->groups[group].level + 1;
     }
     if (!status && !stuck) status = mark_shared(s, &stuck);
     if (status) return status;

@@ -173,6 +173,10 @@ static qn_tensor *make_first_word(qn_tensors *tensors) {
     return qn__stored_tensor(tensors, QN_U64, &QN_SCALAR, storage, 0, NULL);
 }
 
+uint64_t *qn__step_position(qn_tensors *tensors) {
+    return tensors->recording ? &tensors->recording->random_words : &tensors->random_words;
+}
+
 qn_tensor *qn__step_words(qn_tensors *tensors, uint64_t count) {
     recording *r = tensors->recording;
     if (!r) return NULL;

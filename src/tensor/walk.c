@@ -27,9 +27,10 @@ bool qn__traverse(const qn__traversal *t, qn__node *node, void *user) {
     node->waiting = NULL;
     node->index = 0;
     while (node) {
-        const uint32_t sources = t->ends(node) ? 0 : node->num_sources;
-        if (node->index < sources) {
-            qn__node *source = node->sources[node->index++];
+        uint32_t count = node->num_sources;
+        qn__node *const *sources = t->sources ? t->sources(node, &count) : node->sources;
+        if (node->index < count && !t->ends(node)) {
+            qn__node *source = sources[node->index++];
             if (source->mark == number || (t->enters && !t->enters(source))) continue;
             source->mark = number;
             source->waiting = node;
@@ -47,7 +48,7 @@ bool qn__traverse(const qn__traversal *t, qn__node *node, void *user) {
 static bool has_value(const qn__node *node) { return node->realised; }
 
 static bool visit(qn__walk *walk, qn__node *node) {
-    static const qn__traversal all = {has_value, NULL, add_node};
+    static const qn__traversal all = {has_value, NULL, add_node, NULL};
     return qn__traverse(&all, node, walk);
 }
 
