@@ -244,6 +244,9 @@ QN_API qn_tensor *qn_xavier_uniform(qn_tensors *tensors, qn_element type, qn_sha
 QN_API qn_tensor *qn_xavier_normal(qn_tensors *tensors, qn_element type, qn_shape shape, double gain);
 QN_API qn_tensor *qn_kaiming_uniform(qn_tensors *tensors, qn_element type, qn_shape shape, double gain);
 QN_API qn_tensor *qn_kaiming_normal(qn_tensors *tensors, qn_element type, qn_shape shape, double gain);
+/* Weights of [outputs, inputs...] whose rows, or where they are more than there are inputs whose columns, are orthogonal and of length gain (Saxe, McClelland and
+   Ganguli, 2014). They are made on the host, which waits for the device; not in a step. */
+QN_API qn_tensor *qn_orthogonal(qn_tensors *tensors, qn_element type, qn_shape shape, double gain);
 
 /* Where the sequence of random numbers is: for going on with it elsewhere. `seed` of steps that are recorded stays. Errors: QN_ERROR_NULL, QN_ERROR_ARGUMENT. */
 typedef struct qn_random_place {

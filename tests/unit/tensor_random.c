@@ -179,6 +179,28 @@ static void wrong_ones_are_refused(void **state) {
     assert_fails(f->context, qn_tensor_status(qn_bernoulli(NULL)), QN_ERROR_NULL, "an op got no tensor");
 }
 
+/* Rows, or columns, times each other are gain^2 or 0. */
+static void orthogonal_ones_are(void **state) {
+    tensor_fixture *f = *state;
+    const qn_shape shapes[] = {QN_SHAPE(5, 3), QN_SHAPE(3, 5), QN_SHAPE(4, 2, 3), QN_SHAPE(6, 6),
+                               QN_SHAPE(0, 2)};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        qn_tensor *x = qn_orthogonal(f->t, QN_F32, shapes[i], 2), *flat = x;
+        assert_ok(f->context, qn_tensor_status(x));
+        assert_int_equal(qn_tensor_shape(x).rank, shapes[i].rank);
+        if (!shapes[i].sizes[0]) continue;
+        if (shapes[i].rank > 2) flat = qn_flatten(x, 1, -1);
+        const qn_shape s = qn_tensor_shape(flat);
+        if (s.sizes[0] > s.sizes[1]) flat = qn_transpose(flat, 0, 1);
+        const uint64_t size = qn_tensor_shape(flat).sizes[0];
+        qn_tensor *wanted = qn_multiply(qn_eye(f->t, QN_F32, size, size, 0), 4);
+        qn_tensor *rest = qn_subtract(qn_matmul(flat, qn_transpose(flat, 0, 1)), wanted);
+        assert_true(qn_tensor_item(qn_max(qn_abs(rest), QN_ALL_AXES, false)) < 1e-5);
+    }
+    assert_fails(f->context, qn_tensor_status(qn_orthogonal(f->t, QN_I32, shapes[0], 1)), QN_ERROR_ARGUMENT,
+                 "i32 of 2 dimensions");
+}
+
 static int start(void **state) {
     static tensor_fixture fixture;
     fixture = make_tensors(&(qn_tensors_desc){.seed = 7});
@@ -200,6 +222,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_tensor_keeps_its_numbers, start, finish),
         cmocka_unit_test_setup_teardown(runs_of_a_step_go_on_in_the_sequence, start, finish),
         cmocka_unit_test_setup_teardown(a_permutation_has_each_number_once, start, finish),
+        cmocka_unit_test_setup_teardown(orthogonal_ones_are, start, finish),
         cmocka_unit_test_setup_teardown(wrong_ones_are_refused, start, finish),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
