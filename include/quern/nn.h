@@ -99,6 +99,8 @@ QN_API uint64_t qn_module_count(const qn_module *module);
    call. What it returns but QN_OK ends the visit, and is returned. */
 typedef qn_status qn_parameter_visitor(void *user, const char *name, qn_parameter *parameter);
 QN_API qn_status qn_module_visit(qn_module *module, qn_parameter_visitor *visitor, void *user);
+/* qn_realize of all parameters and buffers: of caches and running values before a step that assigns them is recorded. */
+QN_API qn_status qn_module_realize(qn_module *module);
 /* Forgets the gradients that qn_backward has added up. */
 QN_API void qn_module_clear_gradients(qn_module *module);
 /* A table of the modules, their parameters and sizes, line by line. */
@@ -283,7 +285,8 @@ typedef struct qn_kv_cache {
     uint64_t capacity;
 } qn_kv_cache;
 QN_API qn_status qn_kv_cache_init(qn_kv_cache *cache, qn_tensors *tensors, const qn_kv_cache_desc *desc);
-/* k and v, [batches, heads, length, size], become those from `position` on, by qn_assign. */
+/* k and v, [batches, heads, length, size], become those from `position` on, by qn_assign. Enqueues what makes the ones that were put before, which a step
+   wants to be done before it (qn_module_realize). */
 QN_API qn_status qn_kv_cache_put(qn_kv_cache *cache, qn_tensor *k, qn_tensor *v, qn_tensor *position);
 /* For qn_attention of so many queries from `position` on: [queries, capacity], true where a query sees a key, up to its own. */
 QN_API qn_tensor *qn_kv_cache_mask(qn_kv_cache *cache, uint64_t queries, qn_tensor *position);

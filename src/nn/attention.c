@@ -52,6 +52,9 @@ qn_status qn_kv_cache_put(qn_kv_cache *cache, qn_tensor *k, qn_tensor *v, qn_ten
         return qn__nn_fail(
             cache->module.tensors, QN_ERROR_ARGUMENT,
             "qn_kv_cache_put: k and v are [batches, heads, length, size], position is one element");
+    /* Without that the cache would be computed from all that was ever put. In a step that puts twice it cannot be asked for. */
+    status = qn_module_realize(&cache->module);
+    if (status && status != QN_ERROR_STATE) return status;
     qn_tensor *place = places(cache, position);
     qn_no_gradient_begin(cache->module.tensors);
     status = put(cache->keys.tensor, k, place, shape.sizes[2]);

@@ -204,6 +204,14 @@ uint64_t qn_module_count(const qn_module *module) {
     return elements;
 }
 
+static qn_status realise(void *user, const char *name, qn_parameter *parameter) {
+    (void)user;
+    (void)name;
+    return qn_tensor_realize(parameter->tensor);
+}
+
+qn_status qn_module_realize(qn_module *module) { return qn_module_visit(module, realise, NULL); }
+
 static qn_status clear(void *user, const char *name, qn_parameter *parameter) {
     (void)user;
     (void)name;
