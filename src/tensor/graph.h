@@ -136,7 +136,8 @@ struct qn_tensor {
     char *message;    /* likewise */
     qn_tensor *next;  /* in the list of free ones */
     bool requires_gradient;
-    qn_tensor *gradient; /* what qn_backward has added up; NULL: nothing */
+    qn_tensor *gradient;                  /* what qn_backward has added up; NULL: nothing */
+    const struct qn__recording *made_for; /* of which step's recording it is; only to be compared */
 };
 
 /* ---- the owner ---- */

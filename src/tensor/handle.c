@@ -28,6 +28,7 @@ static qn_tensor *make(qn_tensors *tensors) {
     qn_tensor *x = qn__handle_allocate(tensors);
     if (!x) return NULL;
     x->magic = MAGIC;
+    x->made_for = tensors->recording;
     tensors->made[tensors->num_made++] = x;
     return x;
 }

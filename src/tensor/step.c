@@ -281,6 +281,30 @@ static qn_status hold(qn_tensors *tensors, recording *r, qn__storage *storage) {
     return QN_OK;
 }
 
+/* A tensor of before the step that requires gradients and has no value yet, but one to be computed. */
+static bool waits(const recording *r, const qn__node *node) {
+    return !node->realised && node->leaf_of && node->leaf_of->made_for != r;
+}
+
+/* Such tensors get their values, and memory that is nobody else's: the launches would compute what they were when it was recorded,
+   whatever they are assigned later. */
+static qn_status bind_waiting(qn_tensors *tensors, recording *r, qn__node *const *asked, size_t count) {
+    qn__walk walk = {0};
+    size_t waiting = 0;
+    qn_status status = qn__walk_from(tensors, asked, count, &walk);
+    for (size_t i = 0; i < walk.count && !status; i++)
+        if (waits(r, walk.nodes[i])) walk.nodes[waiting++] = walk.nodes[i];
+    if (!status) status = qn__realise(tensors, walk.nodes, waiting);
+    for (size_t i = 0; i < waiting && !status; i++) {
+        qn__node *node = walk.nodes[i];
+        if (!node->storage) continue; /* no elements */
+        status = bind(tensors, r, node->leaf_of, node, false);
+        if (!status) status = settle(tensors, &r->bindings[r->num_bindings - 1]);
+    }
+    qn__walk_end(&walk);
+    return status;
+}
+
 /* Parameters that the function reads and does not assign; of other values the memory is kept. */
 static qn_status bind_leaves(qn_tensors *tensors, recording *r, qn__node *const *asked, size_t count) {
     qn__walk walk = {0};
@@ -409,6 +433,7 @@ static qn_status record(qn_step *step, recording *r) {
     if (!status) status = own_outputs(r, outputs, asked);
     status = own_assigned(r, status, asked, &count);
     for (size_t i = 0; i < num_assigned && !status; i++) status = settle(tensors, &r->bindings[i]);
+    if (!status) status = bind_waiting(tensors, r, asked, count);
     if (!status) status = bind_leaves(tensors, r, asked, count);
     if (!status) status = record_launches(tensors, r, asked, count);
     r->num_asked = count;

@@ -251,6 +251,42 @@ static void recorded_values_are_kept(void **state) {
     qn_step_destroy(step);
 }
 
+/* Two parameters that show the same value, and the gradient by a tensor of the step's own. */
+static qn_status add_parameters(void *user, qn_tensor *const *inputs, size_t num_inputs, qn_tensor **outputs,
+                                size_t num_outputs) {
+    qn_tensor *const *p = user;
+    assert_true(num_inputs == 1 && num_outputs == 2);
+    qn_tensor *own = qn_tensor_require_gradient(qn_multiply(inputs[0], p[1]), true);
+    outputs[0] = qn_add(own, p[0]);
+    return qn_gradients(qn_sum(qn_square(own), QN_ALL_AXES, false), &own, 1, &outputs[1]);
+}
+
+/* What was assigned before the first run, and not computed, is one value like others. */
+static void values_of_before_are_looked_up(void **state) {
+    tensor_fixture *f = fixture_of(state);
+    qn_step *step;
+    assert_ok(f->context, qn_scope_begin(f->t));
+    qn_tensor *p[2], *out[2];
+    for (int i = 0; i < 2; i++) p[i] = zeros_parameter(f, QN_SHAPE(3));
+    qn_tensor *both = qn_full(f->t, QN_F32, QN_SHAPE(3), 2);
+    for (int i = 0; i < 2; i++) assert_ok(f->context, qn_assign(p[i], both));
+    assert_ok(f->context, qn_step_create(f->t, add_parameters, p, &step));
+    for (int run = 0; run < 3; run++) {
+        qn_tensor *x = qn_full(f->t, QN_F32, QN_SHAPE(3), 5 + run);
+        const float first = run ? 10.0f * (float)run : 2, second = run == 2 ? 7 : 2;
+        if (run) assert_ok(f->context, qn_assign(p[0], qn_full(f->t, QN_F32, QN_SCALAR, first)));
+        if (run == 2) assert_ok(f->context, qn_assign(p[1], qn_full(f->t, QN_F32, QN_SCALAR, second)));
+        assert_ok(f->context, qn_step_run(step, &x, 1, out, 2));
+        const float own = second * (5 + (float)run);
+        assert_near((float)qn_tensor_item(qn_max(out[0], QN_ALL_AXES, false)), own + first);
+        assert_near((float)qn_tensor_item(qn_max(out[1], QN_ALL_AXES, false)), 2 * own);
+        assert_near((float)qn_tensor_item(qn_max(both, QN_ALL_AXES, false)), 2);
+    }
+    qn_step_destroy(step);
+    for (int i = 0; i < 2; i++) qn_tensor_release(p[i]);
+    assert_ok(f->context, qn_scope_end(f->t));
+}
+
 static qn_status halve(void *user, qn_tensor *const *inputs, size_t num_inputs, qn_tensor **outputs,
                        size_t num_outputs) {
     (void)inputs, (void)outputs;
@@ -334,6 +370,7 @@ int main(void) {
                                        cmocka_unit_test(old_values_are_read_before_they_go),
                                        cmocka_unit_test(new_values_need_no_memory),
                                        cmocka_unit_test(recorded_values_are_kept),
+                                       cmocka_unit_test(values_of_before_are_looked_up),
                                        cmocka_unit_test(refusals)};
     tensor_fixture f = make_tensors(NULL);
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
