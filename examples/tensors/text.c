@@ -153,5 +153,5 @@ int main(int argc, char **argv) {
     if (!status)
         printf("the next letter costs %.2f bits; without having learnt it would be %.2f\n", loss / log(2),
                log2((double)c.letters));
-    return example_close(&e, status, e.quick ? loss < e.losses[0] : loss < 2.9);
+    return example_close(&e, status, e.quick ? loss < e.losses[0] : loss < 2.2);
 }
