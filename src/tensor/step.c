@@ -413,6 +413,7 @@ static qn_status own_assigned(recording *r, qn_status status, qn__node **asked, 
             asked[(*count)++] = own;
         else if (!status)
             status = QN_ERROR_OUT_OF_MEMORY;
+        if (x->node->leaf_of == x) x->node->leaf_of = NULL; /* that value is the launches' */
         qn__node_release(x->node);
         x->node = r->bindings[i].node;
         qn__node_retain(x->node);
