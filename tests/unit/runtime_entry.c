@@ -106,7 +106,8 @@ static void keep_facts(fixture *f, qn__target_kind target) {
     assert_int_equal(result.info.num_refused, 1);
     assert_true(result.info.kernels[1].uses_printf || target == QN__TARGET_IR);
     assert_true(target != QN__TARGET_SPIRV || (result.info.constants_size && result.info.num_relocations));
-    assert_int_equal(result.info.kernels[0].num_local_units, target == QN__TARGET_SPIRV ? 2 : 0);
+    const uint32_t units = target == QN__TARGET_SPIRV ? 2 : target == QN__TARGET_WGSL;
+    assert_int_equal(result.info.kernels[0].num_local_units, units);
     if (setjmp(f->escape)) fail_msg("out of memory");
     qn__buf out;
     qn__buf_init(&out, &f->arena);
