@@ -72,7 +72,7 @@ if(TARGET quern_static)
         set_tests_properties(cl.${shard} PROPERTIES TIMEOUT 1800)
     endforeach()
     # The other levels, whose passes this one has too, and safe programs, for a part of them; `make test-all` has all.
-    add_test(NAME cl.plain COMMAND cl_runner --only "not optimised" --shard 1/3 -j 1 --cache ${PROJECT_BINARY_DIR}/cl-cache tests/cl
+    add_test(NAME cl.plain COMMAND cl_runner --only "not optimised" --shard 1/6 -j 1 --cache ${PROJECT_BINARY_DIR}/cl-cache tests/cl
              WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
     add_test(NAME cl.quick COMMAND cl_runner --only quick --shard 0/10 -j 1 --cache ${PROJECT_BINARY_DIR}/cl-cache tests/cl
              WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})

@@ -7,6 +7,9 @@ quern_script_test(tensor.archive scripts/python -B tests/tensor/check_archive.py
 # Tensors beside NumPy: tests/tensor/test_*.py write programs of ops, tensor_run computes them.
 add_executable(tensor_run ${PROJECT_SOURCE_DIR}/tests/tensor/run.c)
 target_link_libraries(tensor_run PRIVATE quern_flags quern_tensor_static)
+set(count_cuda 40)
+set(count_vulkan 20)
+set(count_opencl 10)
 file(GLOB tensor_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/tensor/test_*.py)
 foreach(source ${tensor_tests})
     get_filename_component(name ${source} NAME_WE)
@@ -19,7 +22,7 @@ foreach(source ${tensor_tests})
         set(devices cuda)
     endif()
     foreach(device ${devices})
-        quern_script_test(tensor.${device}.${name} scripts/python -B ${source} $<TARGET_FILE:tensor_run> --count 40)
+        quern_script_test(tensor.${device}.${name} scripts/python -B ${source} $<TARGET_FILE:tensor_run> --count ${count_${device}})
         set_tests_properties(tensor.${device}.${name} PROPERTIES LABELS "device;${device}" ENVIRONMENT
                                                                  "QUERN_DEVICE=${device}")
     endforeach()

@@ -71,7 +71,9 @@ if [ "$all" = all ]; then
 fi
 # It runs itself, which only qemu can where it is no program of this machine.
 [ "$kind" = aarch64 ] || units="$units util_system"
-targets="quern cl_runner"
+# The tool has with it all that stands above the core.
+targets=cl_runner
+[ "$all" != all ] || targets="quern cl_runner"
 # What takes longest is to build it; where programs are slow, by an emulator, optimising pays.
 optimise=-O1
 [ "$kind" = aarch64 ] || [ "$all" = all ] || optimise=-O0
