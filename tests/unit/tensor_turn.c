@@ -75,6 +75,7 @@ static void tiles_are_shared(void **state) {
 }
 
 int main(void) {
+    if (device_is_missing()) return TEST_SKIPPED;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(elements_are_where_they_belong),
         cmocka_unit_test(tiles_are_shared),
