@@ -62,7 +62,7 @@ static qn_status learn(example *e, model *m, qn_dataset *set, uint64_t epochs) {
         qn_tensor *batch[2], *loss;
         double sum = 0;
         bool more;
-        status = qn_optimizer_set_rate(&m->adam, qn_rate_cosine(3e-3, epoch, epochs, 1e-4));
+        status = qn_optimizer_set_rate(&m->adam, qn_rate_cosine(1e-2, epoch, epochs, 1e-4));
         while (!status && !(status = qn_loader_next(loader, batch, &more)) && more) {
             qn_scope_begin(e->t);
             status = qn_step_run(step, batch, 2, &loss, 1);
