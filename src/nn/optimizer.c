@@ -282,7 +282,8 @@ static qn_status update_parameter(void *user, const char *name, qn_parameter *p)
         qn_tensor *next = u.kind->next(&u);
         status = assign(w, p->tensor, next);
         if (wide && !status) status = assign(w, wide, next);
-        for (uint32_t i = 0; i < u.kind->states && !status; i++)
+        const uint32_t states = u.kind->states;
+        for (uint32_t i = 0; i < states && !status; i++)
             if (u.states[i] != p->states[i]) status = assign(w, p->states[i], u.states[i]);
     }
     qn_tensor_release(gradient);

@@ -344,7 +344,8 @@ static void walk(limiter *l, const ir_region *region, const loop_course *loops);
 
 /* Each continue must go on as the parameter was taken to; where that cannot be noted, no limit can be relied on. */
 static bool look_at_continue(limiter *l, const ir_instr *jump, const loop_course *loops) {
-    while (loops->loop != jump->attr.target) loops = loops->outer;
+    while (loops && loops->loop != jump->attr.target) loops = loops->outer;
+    if (!loops) return false;
     bool noted = true;
     for (uint32_t k = 0; k < jump->num_operands; k++) {
         const course c = loops->courses[k];

@@ -197,9 +197,9 @@ qn_status qn__kernels_make(qn__schedule *s, const uint32_t *groups, size_t count
     qn_tensors *tensors = s->tensors;
     const bool processor = qn__tensors_on_processor(tensors);
     qn__maker **makers = qn__tensors_allocate(tensors, 2 * count * sizeof *makers);
+    if (!makers) return QN_ERROR_OUT_OF_MEMORY;
     batch b = {s, groups, count, makers, makers + count};
     qn_status status = QN_OK;
-    if (!makers) return QN_ERROR_OUT_OF_MEMORY;
     for (size_t i = 0; i < count && !status; i++)
         status = write_group(s, groups[i], count > 1 && !processor, &b.makers[i]);
     if (!status && processor) status = write_twins(&b);

@@ -31,10 +31,10 @@ static size_t find_gap(qn__piece *const *placed, size_t count, qn__piece *piece)
 }
 
 qn_status qn__pieces_place(qn_tensors *tensors, qn__piece *pieces, size_t count, uint64_t *bytes) {
-    qn__piece **order = qn__tensors_allocate(tensors, (2 * count + 1) * sizeof *order),
-              **placed = order + count;
+    qn__piece **order = qn__tensors_allocate(tensors, (2 * count + 1) * sizeof *order);
     *bytes = 0;
     if (!order) return QN_ERROR_OUT_OF_MEMORY;
+    qn__piece **placed = order + count;
     for (size_t i = 0; i < count; i++) order[i] = &pieces[i];
     qsort(order, count, sizeof *order, by_size);
     for (size_t i = 0; i < count; i++) {
