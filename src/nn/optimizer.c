@@ -262,6 +262,13 @@ static void look_up_group(update *u, const char *name) {
     }
 }
 
+static qn_status assign_states(work *w, const qn_parameter *p, const update *u) {
+    qn_status status = QN_OK;
+    for (uint32_t i = 0; i < u->kind->states && !status; i++)
+        if (u->states[i] != p->states[i]) status = assign(w, p->states[i], u->states[i]);
+    return status;
+}
+
 static qn_status update_parameter(void *user, const char *name, qn_parameter *p) {
     work *w = user;
     const qn_optimizer *o = w->optimizer;
@@ -282,9 +289,7 @@ static qn_status update_parameter(void *user, const char *name, qn_parameter *p)
         qn_tensor *next = u.kind->next(&u);
         status = assign(w, p->tensor, next);
         if (wide && !status) status = assign(w, wide, next);
-        const uint32_t states = u.kind->states;
-        for (uint32_t i = 0; i < states && !status; i++)
-            if (u.states[i] != p->states[i]) status = assign(w, p->states[i], u.states[i]);
+        if (!status) status = assign_states(w, p, &u);
     }
     qn_tensor_release(gradient);
     return status;

@@ -17,12 +17,9 @@ static void name_kernels(const qn__code_info *info, char *out, size_t size) {
 wg_object qn__wg_make_module(const qn__gpu *gpu, const char *text, size_t size) {
     wg_wgsl source = {.chain = {.type = WG_SHADER_SOURCE_WGSL}, .code = {text, size}};
     const wg_labelled desc = {.chain = &source.chain};
-    wg_object module;
     if (gpu->api->wgpuDeviceCreateShaderModuleTrusted) /* as on other devices, accesses are not checked */
-        module = gpu->api->wgpuDeviceCreateShaderModuleTrusted(gpu->device, &desc, 0);
-    else
-        module = gpu->api->wgpuDeviceCreateShaderModule(gpu->device, &desc);
-    return module;
+        return gpu->api->wgpuDeviceCreateShaderModuleTrusted(gpu->device, &desc, 0);
+    return gpu->api->wgpuDeviceCreateShaderModule(gpu->device, &desc);
 }
 
 static qn_status build(qn__code *code, const char *text, size_t size, char *why) {
@@ -136,8 +133,7 @@ static wg_object make_pipeline(const qn__code *code, wg_object module, const qn_
     desc.compute.entry = qn__wg_text(kernel->symbol);
     desc.compute.num_constants = p->words ? 4 : 3;
     desc.compute.constants = constants;
-    const wg_object pipeline = code->gpu->api->wgpuDeviceCreateComputePipeline(code->gpu->device, &desc);
-    return pipeline;
+    return code->gpu->api->wgpuDeviceCreateComputePipeline(code->gpu->device, &desc);
 }
 
 static qn_status add_pipeline(qn__code *code, uint32_t index, wg_pipeline *p, char *why) {
