@@ -47,7 +47,7 @@ static qn_status train(void *user, qn_tensor *const *inputs, size_t num_inputs, 
     model *m = user;
     (void)num_inputs, (void)num_outputs;
     qn_tensor *images = qn_augment(inputs[0], &(qn_augment_desc){.rotate = 10, .scale = 0.1});
-    outputs[0] = qn_cross_entropy(forward(m, images), inputs[1], NULL);
+    outputs[0] = qn_cross_entropy(forward(m, images), inputs[1], &(qn_classes_desc){.smoothing = 0.1});
     const qn_status status = qn_backward(outputs[0]);
     return status ? status : qn_optimizer_step(&m->adam);
 }
@@ -62,7 +62,7 @@ static qn_status learn(example *e, model *m, qn_dataset *set, uint64_t epochs) {
         qn_tensor *batch[2], *loss;
         double sum = 0;
         bool more;
-        status = qn_optimizer_set_rate(&m->adam, qn_rate_cosine(1e-2, epoch, epochs, 1e-4));
+        status = qn_optimizer_set_rate(&m->adam, qn_rate_cosine(5e-3, epoch, epochs, 1e-4));
         while (!status && !(status = qn_loader_next(loader, batch, &more)) && more) {
             qn_scope_begin(e->t);
             status = qn_step_run(step, batch, 2, &loss, 1);

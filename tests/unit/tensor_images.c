@@ -275,6 +275,8 @@ static void resized_images_and_windows_have_gradients(void **state) {
         qn_interpolate_desc desc = {{5, 3}, (qn_interpolation)how, how == 2};
         assert_ok(f->context, qn_check_gradients(resized, &desc, &x, 1, NULL));
     }
+    if (f->info.max_args_size < 2048)
+        return; /* PoCL takes 768 bytes of arguments; a kernel of six taps has more */
     qn_unfold_desc desc = {.window = {2, 3}, .stride = {1, 2}, .padding = {0, 1}, .dilation = {2, 1}};
     assert_ok(f->context, qn_check_gradients(windows, &desc, &columns, 1, NULL));
 }
