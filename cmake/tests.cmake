@@ -109,8 +109,15 @@ endif()
 
 # Random kernels, a fixed number of seeds in two parts; by hand with more: random_kernels --count N.
 if(TARGET quern_static)
-    add_executable(random_kernels ${PROJECT_SOURCE_DIR}/tests/random_kernels.c ${PROJECT_SOURCE_DIR}/tests/random_source.c)
-    target_link_libraries(random_kernels PRIVATE quern_flags quern_static m)
+    add_library(random_source STATIC ${PROJECT_SOURCE_DIR}/tests/random_source.c ${PROJECT_SOURCE_DIR}/tests/random_launch.c)
+    target_link_libraries(random_source PUBLIC quern_flags quern_static m)
+    add_executable(random_kernels ${PROJECT_SOURCE_DIR}/tests/random_kernels.c)
+    target_link_libraries(random_kernels PRIVATE random_source)
+    # The checker finds a fault that is planted in them; by hand with more: planted_kernels --count N.
+    add_executable(planted_kernels ${PROJECT_SOURCE_DIR}/tests/planted_kernels.c)
+    target_link_libraries(planted_kernels PRIVATE random_source)
+    add_test(NAME check.planted COMMAND planted_kernels --count 40)
+    set_tests_properties(check.planted PROPERTIES TIMEOUT 900)
     foreach(first 1 25)
         add_test(NAME random.${first} COMMAND random_kernels --first ${first} --count 24)
         set_tests_properties(random.${first} PROPERTIES TIMEOUT 1800)

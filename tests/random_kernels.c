@@ -11,20 +11,18 @@
 #include <unistd.h>
 
 #include "compile.h"
-#include "random_source.h"
+#include "random_launch.h"
 #include "vm/vm.h"
 
 enum {
     BATCH = 8,
     TEXT_SIZE = 1 << 20,
-    WIDTH = 37,
-    HEIGHT = 5,
     MOST_CONFIGS = 4,
     SECONDS_A_BATCH = 240,
     SKIPPED = 77,
     LOCAL_MEMORY = 64 << 10
 };
-enum { OUT_COUNT = WIDTH * HEIGHT * RANDOM_OUT_SLOTS };
+enum { OUT_COUNT = RANDOM_OUT_COUNT };
 
 typedef struct config {
     const char *name, *device;
@@ -63,27 +61,16 @@ static const char help[] =
 
 /* ---- programs ---- */
 
-/* Groups that do and do not divide the range, in one and two dimensions. */
-static qn_range range_of(unsigned long long seed) {
-    static const qn_range ranges[] = {{.global = {WIDTH, HEIGHT}, .local = {20, 2, 1}},
-                                      {.global = {WIDTH * HEIGHT}, .local = {64, 1, 1}},
-                                      {.global = {WIDTH, HEIGHT}, .local = {32, 1, 1}},
-                                      {.global = {WIDTH * HEIGHT}, .local = {37, 1, 1}}};
-    return ranges[seed % 4];
-}
-
-static const char cl_options[] = "-cl-std=CL3.0 -cl-fp32-correctly-rounded-divide-sqrt";
-
 static char *source_of(const options *o, unsigned long long first, unsigned count) {
     char *text = malloc(TEXT_SIZE), name[16];
     if (!text) return NULL;
     size_t length = (size_t)snprintf(text, TEXT_SIZE, "%s", random_prelude);
     for (unsigned i = 0; i < count && length; i++) {
         snprintf(name, sizeof name, "k%u", i);
-        qn_range range = range_of(first + i);
+        qn_range range = random_range(first + i);
         bool required = (first + i) / 4 % 2;
         length = random_kernel(text, TEXT_SIZE, name, first + i, o->statements, o->features,
-                               required ? range.local : NULL);
+                               required ? range.local : NULL, NULL);
     }
     if (!length) free(text);
     return length ? text : NULL;
@@ -97,21 +84,13 @@ static bool complain(qn_context *context, const config *c, const char *what) {
 
 /* ---- one way to run a batch ---- */
 
-static void inputs(int32_t *ints, float *floats) {
-    for (unsigned i = 0; i < RANDOM_INPUTS; i++) {
-        ints[i] = (int32_t)(i * 2654435761u) >> (i % 29);
-        floats[i] = (float)((int)(i * 7919 % 257) - 128) * 0.125f;
-    }
-    floats[3] = 1e30f;
-}
-
 static qn_status launch(qn_device *device, qn_program *program, unsigned index, unsigned long long seed,
                         bool safe, uint32_t *out) {
     int32_t ints[RANDOM_INPUTS];
     float floats[RANDOM_INPUTS];
     qn_kernel *kernel = NULL;
     qn_buffer *buffers[3] = {NULL};
-    inputs(ints, floats);
+    random_inputs(ints, floats);
     memset(out, 0, OUT_COUNT * sizeof *out);
     qn_buffer_desc descs[3] = {{.size = OUT_COUNT * sizeof *out, .data = out},
                                {.size = sizeof ints, .data = ints},
@@ -126,7 +105,7 @@ static qn_status launch(qn_device *device, qn_program *program, unsigned index, 
     }
     int32_t n = 29;
     args[3] = qn_arg_bytes(&n, sizeof n);
-    qn_range range = range_of(seed);
+    qn_range range = random_range(seed);
     if (!status) status = qn_launch(NULL, kernel, &range, args, 4);
     if (!status) status = qn_stream_wait(qn_device_stream(device), QN_FOREVER);
     if (safe && status == QN_ERROR_KERNEL_FAILED) status = QN_OK; /* it tells of an index out of range */
@@ -149,7 +128,7 @@ static bool run_config(const options *o, const config *c, const char *text, unsi
     if (qn_context_create(&desc, &context)) return false;
     qn_program_desc program_desc = {.source = text,
                                     .path = "random.cl",
-                                    .options = cl_options,
+                                    .options = random_options,
                                     .opt_level = c->opt_level,
                                     .safe = o->safe};
     bool fine = qn_device_get(context, c->device, &device) == QN_OK || complain(context, c, "device");
@@ -205,7 +184,7 @@ static const char *interpret_kernel(qn__vm_program *program, qn_range range, uin
     int32_t ints[RANDOM_INPUTS];
     float floats[RANDOM_INPUTS];
     uint64_t items = 1;
-    inputs(ints, floats);
+    random_inputs(ints, floats);
     memset(out, 0, OUT_COUNT * sizeof *out);
     const struct {
         void *out, *ints, *floats;
@@ -238,7 +217,7 @@ static const char *interpret_all(const qn__compile_result *compiled, qn__arena *
     for (uint32_t i = 0; i < compiled->info.num_kernels; i++) {
         qn__vm_program *program =
             qn__vm_prepare_named(arena, compiled->module, compiled->info.kernels[i].name, sub_group, &error);
-        if (program) error = interpret_kernel(program, range_of(first + i), out[i]);
+        if (program) error = interpret_kernel(program, random_range(first + i), out[i]);
         if (error) return error;
     }
     return NULL;
@@ -247,7 +226,7 @@ static const char *interpret_all(const qn__compile_result *compiled, qn__arena *
 static bool interpret(const char *text, unsigned long long first, uint32_t sub_group,
                       uint32_t (*out)[OUT_COUNT]) {
     const qn__compile_request request = {.source = text,
-                                         .options = cl_options,
+                                         .options = random_options,
                                          .target.kind = QN__TARGET_IR,
                                          .target.sub_group_size = sub_group};
     qn__compile_result result;

@@ -51,6 +51,21 @@ const char random_prelude[] =
     "uint mix64(uint h, ulong x) { return mix(mix(h, (uint)x), (uint)(x >> 32)); }\n"
     "uint mixf(uint h, float x) { return mix(h, as_uint(steady(x))); }\n";
 
+/* What a kernel calls that tells whether its fault can show. */
+const char random_evidence_prelude[] =
+    "int far(global uint *evidence, int index, int size) {\n"
+    "    if (index < size) return index;\n"
+    "    evidence[0] = 1;\n"
+    "    return size - 1;\n"
+    "}\n"
+    "void note(global uint *evidence, int item, int epoch, int kind, int place) {\n"
+    "    global uint *log = evidence + LOG * (item + 1);\n"
+    "    if (log[0] + 1 < LOG)\n"
+    "        log[++log[0]] = epoch << 16 | kind << 8 | place;\n"
+    "    else\n"
+    "        evidence[1] = 1;\n"
+    "}\n";
+
 /* ---- the generator's state ---- */
 
 typedef struct generator {
@@ -67,6 +82,7 @@ typedef struct generator {
     bool helper;          /* in a function that gives an int */
     unsigned nested;      /* loops around */
     bool steady[8];       /* by loop: barriers are in it, so no work-item may leave it alone */
+    random_plant *plant;  /* NULL: no fault */
 } generator;
 
 static uint32_t below(generator *g, uint32_t n) {
@@ -85,6 +101,37 @@ static void put(generator *g, const char *format, ...) {
     size_t left = g->size - g->length;
     g->length = more < 0 || (size_t)more >= left ? g->size : g->length + (size_t)more;
     if (g->length == g->size && g->size) g->text[--g->length] = 0;
+}
+
+/* ---- faults ---- */
+
+/* Whether this place, which could have the fault, is the one that has it. */
+static bool is_planted(generator *g, random_fault fault) {
+    return g->plant && g->plant->fault == fault && g->plant->places++ == g->plant->at;
+}
+
+static bool tells(const generator *g) { return g->plant && g->plant->form == RANDOM_EVIDENCE; }
+
+/* Before an access to what the group shares: its place among the words of `shared` and `counters`. */
+static void note_access(generator *g, random_access kind, const char *place) {
+    if (tells(g)) put(g, "note(evidence, gid, epoch, %d, %s); ", (int)kind, place);
+}
+
+static void meet_at_barrier(generator *g) {
+    const bool is_left_out = is_planted(g, RANDOM_NO_BARRIER);
+    if (!is_left_out || tells(g)) put(g, "barrier(CLK_LOCAL_MEM_FENCE);");
+    if (!is_left_out && tells(g)) put(g, " epoch++;");
+}
+
+/* Behind the index that begins at `from`. */
+static void plant_index(generator *g, size_t from, unsigned size) {
+    char index[1024];
+    const size_t length = g->length - from;
+    if (!is_planted(g, RANDOM_FAR_INDEX) || length >= sizeof index) return;
+    memcpy(index, g->text + from, length);
+    index[length] = 0;
+    g->length = from;
+    put(g, tells(g) ? "far(evidence, %s + 1, %u)" : "%s + 1", index, size);
 }
 
 static void line(generator *g) { put(g, "%*s", (int)(4 * g->indent), ""); }
@@ -125,7 +172,7 @@ static void literal(generator *g, kind k) {
 }
 
 /* An index below a power of two, or, where programs are safe, now and then any. */
-static void index_below(generator *g, unsigned size, unsigned depth) {
+static void any_index(generator *g, unsigned size, unsigned depth) {
     if (g->features & RANDOM_WILD && below(g, 5) == 0) {
         number(g, INT, depth);
         return;
@@ -148,6 +195,12 @@ static void index_below(generator *g, unsigned size, unsigned depth) {
         number(g, INT, depth);
         put(g, " & %u)", size - 1);
     }
+}
+
+static void index_below(generator *g, unsigned size, unsigned depth) {
+    const size_t from = g->length;
+    any_index(g, size, depth);
+    plant_index(g, from, size);
 }
 
 /* Numbers that are the same in all work-items of the group. */
@@ -553,13 +606,13 @@ static void assign_generic(generator *g) {
         put(g, "%s = %s;\n", below(g, 2) ? "pair.to" : "many[i0 & 1]", pointer(g));
     } else if (choice == 3) {
         put(g, "%s[", p ? "pair.to" : "p0");
-        index_below(g, 4, 1);
+        any_index(g, 4, 1);
         put(g, "] = ");
         number(g, INT, 2);
         put(g, ";\n");
     } else if (choice == 4) {
         put(g, "i%u ^= many[i1 & 1][", p);
-        index_below(g, 4, 1);
+        any_index(g, 4, 1);
         put(g, "] ^ *p%u;\n", p);
     } else if (choice == 5) {
         put(g, "i%u = atomic_%s(p%u + %u, ", below(g, 4), below(g, 2) ? "add" : "max", p, below(g, 4));
@@ -748,6 +801,47 @@ static void go_to(generator *g, unsigned depth) {
     g->divergent = divergent;
 }
 
+/* Each work-item reads what another one has written. */
+static void meet_in_shared(generator *g) {
+    note_access(g, RANDOM_WRITE, "lid");
+    put(g, "shared[lid] = ");
+    number(g, INT, 2);
+    put(g, "; ");
+    meet_at_barrier(g);
+    put(g, "\n");
+    line(g);
+    const variable *v = pick(g, INT, 1);
+    const char *index = below(g, 2) ? "63 - lid" : "((lid * 5 + 3) & 63)";
+    note_access(g, RANDOM_READ, index);
+    put(g, "%s = shared[", v->name);
+    const size_t from = g->length;
+    put(g, "%s", index);
+    plant_index(g, from, LOCAL_INTS);
+    put(g, "]; ");
+    meet_at_barrier(g);
+    put(g, "\n");
+}
+
+static void meet_in_counters(generator *g) {
+    char place[24];
+    meet_at_barrier(g);
+    const bool is_plain = is_planted(g, RANDOM_NO_ATOMIC);
+    put(g, " ");
+    note_access(g, is_plain ? RANDOM_READ : RANDOM_ATOMIC, "64 + (lid & 3)");
+    if (is_plain) note_access(g, RANDOM_WRITE, "64 + (lid & 3)");
+    put(g, is_plain && !tells(g) ? "counters[lid & 3] += (i0 & 0xff);\n"
+                                 : "atomic_add(&counters[lid & 3], (i0 & 0xff));\n");
+    line(g);
+    meet_at_barrier(g);
+    const unsigned counter = below(g, 4);
+    snprintf(place, sizeof place, "64 + %u", counter);
+    put(g, " ");
+    note_access(g, RANDOM_READ, place);
+    put(g, "g3 = counters[%u]; ", counter);
+    meet_at_barrier(g);
+    put(g, "\n");
+}
+
 /* Work-items meet. */
 static void meet(generator *g) {
     static const char *const collectives[] = {
@@ -762,18 +856,9 @@ static void meet(generator *g) {
     unsigned choice = below(g, 6);
     line(g);
     if (choice < 2 || (g->features & RANDOM_RETURN_BEFORE_BARRIER && g->returns)) {
-        put(g, "shared[lid] = ");
-        number(g, INT, 2);
-        put(g, "; barrier(CLK_LOCAL_MEM_FENCE);\n");
-        line(g);
-        const variable *v = pick(g, INT, 1);
-        put(g, "%s = shared[%s]; barrier(CLK_LOCAL_MEM_FENCE);\n", v->name,
-            below(g, 2) ? "63 - lid" : "(lid * 5 + 3) & 63");
+        meet_in_shared(g);
     } else if (choice == 2) {
-        put(g, "barrier(CLK_LOCAL_MEM_FENCE); atomic_add(&counters[lid & 3], (i0 & 0xff));\n");
-        line(g);
-        put(g, "barrier(CLK_LOCAL_MEM_FENCE); g3 = counters[%u]; barrier(CLK_LOCAL_MEM_FENCE);\n",
-            below(g, 4));
+        meet_in_counters(g);
     } else if (choice == 3 && g->features & RANDOM_SUB_GROUPS) {
         put(g, "%s\n", subs[below(g, 5)]);
     } else {
@@ -849,29 +934,67 @@ static void choose_variables(generator *g) {
 
 /* ---- the whole ---- */
 
+static void declare_arrays(generator *g) {
+    static const struct {
+        const char *type, *name, *values;
+        unsigned size;
+    } arrays[] = {{"int", "array", "{1, 2, 3, 4, 5, 6, 7, 8}", 8},
+                  {"uchar", "bytes", "{1, 2, 3}", 16},
+                  {"float", "farray", "{0.5f, 1.5f}", 8},
+                  {"float4", "varray", "{(float4)(1.0f), (float4)(2.0f)}", 4}};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        const bool is_planted_here = is_planted(g, RANDOM_NO_VALUE);
+        put(g, "    %s %s[%u]", arrays[i].type, arrays[i].name, arrays[i].size);
+        if (!is_planted_here)
+            put(g, " = %s;\n", arrays[i].values);
+        else if (tells(g))
+            put(g, "; for (int k = 0; k < %u; k++) %s[k] = (%s)(GARBAGE);\n", arrays[i].size, arrays[i].name,
+                arrays[i].type);
+        else
+            put(g, ";\n");
+    }
+}
+
+/* What all of a group share; the others' words are there behind a barrier. */
+static void initialise_shared(generator *g) {
+    const bool no_counters = is_planted(g, RANDOM_NO_VALUE), no_shared = is_planted(g, RANDOM_NO_VALUE);
+    if (!no_counters || tells(g)) {
+        put(g, "    if (lid < 4) { ");
+        note_access(g, RANDOM_WRITE, "64 + lid");
+        put(g, "counters[lid] = %s; }\n", no_counters ? "GARBAGE" : "0");
+    }
+    if (!no_shared || tells(g)) {
+        put(g, "    for (int k = lid; k < 64; k += get_local_size(0) * get_local_size(1)) { ");
+        note_access(g, RANDOM_WRITE, "k");
+        put(g, "shared[k] = %s; }\n", no_shared ? "GARBAGE" : "k");
+    }
+    put(g, "    ");
+    meet_at_barrier(g);
+    put(g, "\n");
+}
+
 static void declarations(generator *g) {
     choose_variables(g);
     for (unsigned i = 0; i < NUM_VARIABLES; i++) {
         const variable *v = &variables[i];
         char name[16];
         if (!(g->active >> i & 1)) continue;
-        if (v->lanes == 1) {
-            put(g, "    %s %s = (%s)(%s + %u);\n", kinds[v->kind].name, v->name, kinds[v->kind].name,
-                i % 3 ? "lid" : "gid", i);
-        } else {
-            vector_name(name, v->kind, v->lanes);
-            put(g, "    %s %s = (%s)(%u);\n", name, v->name, name, i);
-        }
+        snprintf(name, sizeof name, "%s", kinds[v->kind].name);
+        if (v->lanes > 1) vector_name(name, v->kind, v->lanes);
+        put(g, "    %s %s", name, v->name);
+        if (is_planted(g, RANDOM_NO_VALUE))
+            put(g, tells(g) ? " = (%s)(GARBAGE);\n" : ";\n", name);
+        else if (v->lanes == 1)
+            put(g, " = (%s)(%s + %u);\n", name, i % 3 ? "lid" : "gid", i);
+        else
+            put(g, " = (%s)(%u);\n", name, i);
     }
     put(g, "    int k0 = 0, k1 = 0, k2 = 0, k3 = 0, k4 = 0, k5 = 0, k6 = 0, k7 = 0, t0 = 0, t1 = 0, t2 = 0, "
            "t3 = 0;\n");
     if (!g->helper) {
         put(g, "    int g0 = n, g1 = 1, g2 = 2, g3 = 3;\n");
     }
-    if (!g->helper && g->arrays) {
-        put(g, "    int array[8] = {1, 2, 3, 4, 5, 6, 7, 8}; uchar bytes[16] = {1, 2, 3};\n");
-        put(g, "    float farray[8] = {0.5f, 1.5f}; float4 varray[4] = {(float4)(1.0f), (float4)(2.0f)};\n");
-    }
+    if (!g->helper && g->arrays) declare_arrays(g);
     if (!g->helper && g->generic)
         put(g,
             "    local int slots[4 * %d], *mine = slots + 4 * lid;\n"
@@ -930,9 +1053,13 @@ static void helper_function(generator *g, const char *name, uint64_t seed) {
 }
 
 size_t random_kernel(char *text, size_t size, const char *name, uint64_t seed, unsigned count,
-                     unsigned features, const uint32_t *required) {
-    generator g = {
-        .state = seed * 0x9e3779b97f4a7c15u + 12345, .text = text, .size = size, .features = features};
+                     unsigned features, const uint32_t *required, random_plant *plant) {
+    generator g = {.state = seed * 0x9e3779b97f4a7c15u + 12345,
+                   .text = text,
+                   .size = size,
+                   .features = features,
+                   .plant = plant};
+    if (plant) plant->places = 0;
     g.generic = features & RANDOM_GENERIC && seed % 3 == 0;
     for (int i = 0; i < 8; i++) below(&g, 2);
     g.budget = (int)(count / 3 + below(&g, count));
@@ -944,18 +1071,16 @@ size_t random_kernel(char *text, size_t size, const char *name, uint64_t seed, u
     put(&g, "kernel ");
     if (required)
         put(&g, "__attribute__((reqd_work_group_size(%u, %u, %u))) ", required[0], required[1], required[2]);
-    put(&g, "void %s(global uint *out, global const int *ints, global const float *floats, int n) {\n", name);
+    put(&g, "void %s(global uint *out, global const int *ints, global const float *floats, int n%s) {\n",
+        name, tells(&g) ? ", global uint *evidence" : "");
+    if (tells(&g)) put(&g, "    int epoch = 0;\n");
     put(&g, "    local int shared[64]; local int counters[4];\n");
     put(&g, "    int gid = get_global_id(0) + get_global_id(1) * get_global_size(0);\n");
     put(&g, "    int lid = get_local_id(0) + get_local_id(1) * get_local_size(0);\n");
     put(&g, "    int at = gid * %d;\n    global uint *own = out + at;\n", RANDOM_OUT_SLOTS);
     declarations(&g);
     bool meets = !g.divergent;
-    if (meets) {
-        put(&g, "    if (lid < 4) counters[lid] = 0;\n");
-        put(&g, "    for (int k = lid; k < 64; k += get_local_size(0) * get_local_size(1)) shared[k] = k;\n");
-        put(&g, "    barrier(CLK_LOCAL_MEM_FENCE);\n");
-    }
+    if (meets) initialise_shared(&g);
     g.indent = 1;
     while (g.budget > 0) statement(&g, 3);
     result(&g);
