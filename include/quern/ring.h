@@ -86,6 +86,9 @@ typedef struct qn_ring_desc {
     const char *label;     /* for messages; copied; may be NULL */
     uint64_t
         handler_ns; /* a handler that takes longer is a failure, seen by whoever waits, and by qn_ring_watch; 0: none is */
+    uint32_t
+        high_water; /* messages of the host that wait in a band: from so many on QN_RING_HIGH_WATER; 0: never */
+    uint32_t low_water; /* and where no band has more than so many, QN_RING_LOW_WATER */
 } qn_ring_desc;
 
 typedef enum qn_ring_state {
@@ -183,6 +186,37 @@ QN_API qn_status qn_ring_receive_batch(qn_ring *ring, qn_ring_message *messages,
    late is dropped. */
 QN_API qn_status qn_ring_call(qn_ring *ring, const void *payload, size_t size, void *reply, size_t reply_size,
                               uint64_t timeout_ns);
+
+/* ---- without waiting ---- */
+
+/* The reply to a qn_ring_call_async, or why there is none: `status` is QN_OK, or QN_ERROR_TIMEOUT, QN_ERROR_STATE (the ring has
+   stopped or is closed), or that of a ring that has failed; `reply` and `payload` are NULL then, else the callee's until it
+   returns. On a thread of the ring's, one call after another, in the order in which the replies come. It may send and call by
+   qn_ring_call_async; it must not wait for the ring, nor close it. */
+typedef void (*qn_ring_callback)(void *user, qn_status status, const qn_ring_message *reply,
+                                 const void *payload);
+/* Sends a message, and calls `callback` once: with its reply, or when there will be none. The queue is not waited for: where it is
+   full, QN_ERROR_TIMEOUT under QN_RING_BLOCK, too. After an error there is no callback. The first such call of a ring starts its
+   thread, which looks for replies as a call does, and sleeps while none is due. Errors: as qn_ring_send. */
+QN_API qn_status qn_ring_call_async(qn_ring *ring, const void *payload, size_t size,
+                                    qn_ring_callback callback, void *user, uint64_t timeout_ns);
+
+/* What has happened, for loops that wait for many things. */
+enum {
+    QN_RING_RECEIVABLE = 1, /* qn_ring_receive has something to give */
+    QN_RING_HIGH_WATER = 2, /* a band has got desc.high_water messages that wait */
+    QN_RING_LOW_WATER = 4,  /* after that, none has more than desc.low_water */
+    QN_RING_HAS_FAILED = 8  /* qn_ring_watch says why */
+};
+/* A file descriptor (an eventfd) that is readable from when something has happened until qn_ring_take_events; the ring's, which
+   closes it. The first such call starts the ring's thread, which from then on looks for messages all the time, in the end every
+   millisecond. Errors: QN_ERROR_UNSUPPORTED (other systems than Linux), QN_ERROR_OUT_OF_MEMORY (no descriptor or thread). */
+QN_API qn_status qn_ring_event_fd(qn_ring *ring, int *fd);
+/* What has happened since the last such call. Receive then until there is QN_ERROR_TIMEOUT: QN_RING_RECEIVABLE comes again for what
+   comes later, or was left. Any thread. */
+QN_API qn_status qn_ring_take_events(qn_ring *ring, uint32_t *events);
+/* How many messages of a priority can be sent now without waiting; others may do so meanwhile. Any thread. */
+QN_API qn_status qn_ring_get_credits(qn_ring *ring, uint32_t priority, uint32_t *credits);
 
 typedef struct qn_ring_info {
     const char *label;

@@ -19,6 +19,8 @@ uint64_t qn__ring_now(void);
 qn__ring_wait qn__ring_wait_begin(uint64_t timeout_ns);
 /* Spins at first, then lets others run, then sleeps for growing times up to a millisecond. false: the time is up. */
 bool qn__ring_wait_more(qn__ring_wait *wait);
+/* The same for callers with a sleep of their own: how long it is to be; 0: none. */
+uint64_t qn__ring_wait_step(qn__ring_wait *wait);
 /* Whether it waits long enough for looks that cost something. */
 bool qn__ring_wait_is_long(const qn__ring_wait *wait);
 /* What is left of the time. */
@@ -56,10 +58,12 @@ void qn__ring_queue_drop_first(qn__ring_queue *queue);
 bool qn__ring_queue_is_pending(const qn__ring_queue *queue);
 /* Whether kernels find room for `count` messages. */
 bool qn__ring_queue_has_room(const qn__ring_queue *queue, uint32_t count);
+/* How many messages the host can put into a band now. */
+uint32_t qn__ring_queue_credits(const qn__ring_queue *queue, uint32_t band);
 
 /* ---- a ring ---- */
 
-/* A call that waits for its reply; on the caller's stack. */
+/* A call that waits for its reply; on the caller's stack, or, with a callback, of the allocator with the reply behind it. */
 typedef struct qn__ring_pending {
     struct qn__ring_pending *next;
     uint64_t id;
@@ -67,7 +71,25 @@ typedef struct qn__ring_pending {
     size_t size;
     uint32_t got; /* bytes of the reply */
     bool done;
+    qn_ring_callback callback; /* NULL: somebody waits */
+    void *user;
+    uint64_t deadline_ns; /* by qn__ring_now; QN_FOREVER: none */
+    qn_status status;
+    qn_ring_message message; /* the reply's, for the callback */
 } qn__ring_pending;
+
+/* The ring's own thread (service.c); under the receive lock but what is atomic. */
+typedef struct qn__ring_service {
+    pthread_t thread;
+    pthread_cond_t wake;
+    _Atomic bool runs, stops, sleeps;
+    bool has_event, failure_told; /* has_event: `event` is an eventfd */
+    int event;
+    uint32_t num_async;                 /* calls that wait with a callback */
+    qn__ring_pending *done, **done_end; /* those whose callback is due */
+    _Atomic uint32_t events;
+    bool above; /* the high-water mark was reached, the low one not since */
+} qn__ring_service;
 
 /* A message that was met on the way to a reply. */
 typedef struct qn__ring_letter {
@@ -118,7 +140,8 @@ struct qn_ring {
 
     _Atomic uint64_t next_id;
     pthread_mutex_t receive_lock; /* of the output's host end, the inbox and the calls that wait */
-    qn__ring_pending *pending;
+    qn__ring_pending *pending, **pending_end; /* the oldest first, as their replies come */
+    qn__ring_service service;
     qn__ring_letter *inbox, **inbox_end;
     _Atomic uint32_t num_letters;
     qn__ring_latency latency; /* under the receive lock */
@@ -156,6 +179,23 @@ qn_status qn__ring_save_output(qn_ring *ring);
 /* Gives what a letter holds to the caller of `function`. */
 qn_status qn__ring_hand_out(qn_ring *ring, const char *function, const qn_ring_message *from,
                             const void *data, qn_ring_message *message, void *payload, size_t size);
+/* Calls that wait for a reply: a new one; taking one from the list, if it is still there. Under the receive lock. */
+void qn__ring_add_pending(qn_ring *ring, qn__ring_pending *call);
+bool qn__ring_remove_pending(qn_ring *ring, qn__ring_pending *call);
+/* Gives calls the replies that are there, and keeps what is not for them where `keeps`. Under the receive lock. */
+qn_status qn__ring_sort_out(qn_ring *ring, bool keeps, const bool *enough);
+/* What a wait does between two looks: sees after failures and launches. */
+qn_status qn__ring_pass_time(qn_ring *ring, const qn__ring_wait *wait);
+
+/* The ring's thread: a call's reply has come, under the receive lock; its end. */
+void qn__ring_service_done(qn_ring *ring, qn__ring_pending *call);
+void qn__ring_service_wake(qn_ring *ring);
+void qn__ring_service_init(qn_ring *ring);
+void qn__ring_service_end(qn_ring *ring);
+bool qn__ring_service_is_here(const qn_ring *ring);
+/* Messages of the host that wait in a band. */
+uint32_t qn__ring_depth(const qn_ring *ring, uint32_t band);
+
 /* Launches the kernel, under the lock, and waits until all of it is there. */
 qn_status qn__ring_submit(qn_ring *ring);
 qn_status qn__ring_await_launch(qn_ring *ring, uint64_t timeout_ns);

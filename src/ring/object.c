@@ -49,6 +49,8 @@ static qn_status check_sizes(const qn_ring *ring) {
         {"group_size", desc->group_size, ring->device_info.max_group_size},
         {"bands", desc->bands, QN__RING_BANDS_MOST},
         {"sends", desc->sends, desc->reply_capacity / 2},
+        {"high_water", desc->high_water, desc->capacity},
+        {"low_water", desc->low_water, desc->high_water},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].value > rows[i].most)
@@ -226,6 +228,7 @@ static void free_letters(qn_ring *ring, qn__ring_letter *letter) {
 }
 
 static void release(qn_ring *ring) {
+    pthread_cond_destroy(&ring->service.wake);
     qn_graph_destroy(ring->graph);
     qn_event_destroy(ring->ended);
     qn_kernel_destroy(ring->kernel);
@@ -273,9 +276,11 @@ qn_status qn_ring_create_for(uint32_t header, qn_device *device, const qn_ring_d
     if (!ring) return qn__ring_fail(&made, QN_ERROR_OUT_OF_MEMORY, "qn_ring_create: out of host memory");
     memcpy(ring, &made, sizeof made); /* also what is atomic: nobody has seen it */
     ring->inbox_end = &ring->inbox;
+    ring->pending_end = &ring->pending;
     pthread_mutex_init(&ring->lock, NULL);
     pthread_mutex_init(&ring->receive_lock, NULL);
     pthread_mutex_init(&ring->drop_lock, NULL);
+    qn__ring_service_init(ring);
     status = make(ring, desc);
     if (status) {
         if (ring->stream) qn_stream_close(ring->stream, 0);
@@ -290,6 +295,11 @@ qn_status qn_ring_close(qn_ring *ring, uint64_t timeout_ns) {
     if (!ring) return QN_OK;
     qn_status status = qn__ring_check(ring, "qn_ring_close");
     if (status) return status;
+    if (qn__ring_service_is_here(ring))
+        return qn__ring_fail(ring, QN_ERROR_STATE,
+                             "qn_ring_close: a callback cannot close the ring '%s' that calls it",
+                             ring->label);
+    qn__ring_service_end(ring);
     atomic_store(&ring->control->command, QN__RING_DROP);
     status = qn_stream_close(ring->stream, timeout_ns);
     release(ring);

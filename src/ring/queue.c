@@ -160,6 +160,21 @@ bool qn__ring_queue_has_room(const qn__ring_queue *queue, uint32_t count) {
     return atomic_load_explicit(&slot->sequence, memory_order_acquire) != last + 1;
 }
 
+/* Slots become free in order, but where several work-groups give them back: by halves. */
+uint32_t qn__ring_queue_credits(const qn__ring_queue *queue, uint32_t band) {
+    const uint32_t at = atomic_load_explicit(&queue->at[band], memory_order_relaxed);
+    uint32_t free = 0, full = queue->capacity + 1;
+    while (full - free > 1) {
+        const uint32_t middle = free + (full - free) / 2, last = at + middle - 1;
+        const qn__ring_slot *slot = slot_at(queue, band, last);
+        if (atomic_load_explicit(&slot->sequence, memory_order_acquire) == last)
+            free = middle;
+        else
+            full = middle;
+    }
+    return free;
+}
+
 const qn__ring_slot *qn__ring_queue_orphan(const qn__ring_queue *queue, uint32_t band, uint32_t head,
                                            uint32_t *back) {
     while (*back) {

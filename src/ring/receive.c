@@ -18,10 +18,33 @@ static void note(qn_ring *ring, const qn_ring_message *message) {
     if (message->correlation) qn__ring_note_latency(ring, qn__ring_now() - message->time_ns);
 }
 
-static void answer(qn__ring_pending *call, const qn__ring_slot *slot) {
+void qn__ring_add_pending(qn_ring *ring, qn__ring_pending *call) {
+    call->next = NULL;
+    *ring->pending_end = call;
+    ring->pending_end = &call->next;
+}
+
+static void unlink_pending(qn_ring *ring, qn__ring_pending **at) {
+    qn__ring_pending *call = *at;
+    *at = call->next;
+    if (ring->pending_end == &call->next) ring->pending_end = at;
+}
+
+bool qn__ring_remove_pending(qn_ring *ring, qn__ring_pending *call) {
+    qn__ring_pending **at = find_pending(ring, call->id);
+    if (!*at) return false;
+    unlink_pending(ring, at);
+    return true;
+}
+
+static void answer(qn_ring *ring, qn__ring_pending **at, const qn__ring_slot *slot) {
+    qn__ring_pending *call = *at;
     call->got = slot->message.size;
     if (call->got <= call->size && call->got) memcpy(call->reply, slot + 1, call->got);
+    call->message = slot->message;
     call->done = true;
+    unlink_pending(ring, at);
+    if (call->callback) qn__ring_service_done(ring, call);
 }
 
 qn__ring_letter *qn__ring_letter_make(const qn_ring *ring, const qn__ring_slot *slot) {
@@ -52,7 +75,7 @@ static bool deliver(qn_ring *ring, const qn__ring_slot *slot) {
     if (!(slot->message.flags & QN__RING_CALL)) return false;
     qn__ring_pending **call = find_pending(ring, slot->message.correlation);
     if (*call) {
-        answer(*call, slot);
+        answer(ring, call, slot);
         note(ring, &slot->message);
     } else {
         atomic_fetch_add_explicit(&ring->late, 1, memory_order_relaxed);
@@ -63,17 +86,23 @@ static bool deliver(qn_ring *ring, const qn__ring_slot *slot) {
 
 static bool is_empty(const qn_ring *ring) { return qn__ring_queue_first(&ring->out) == NULL; }
 
-/* One look at the output by a call that waits. */
-static qn_status sort_out(qn_ring *ring, const qn__ring_pending *call, bool *done) {
+qn_status qn__ring_sort_out(qn_ring *ring, bool keeps, const bool *enough) {
     qn_status status = QN_OK;
-    pthread_mutex_lock(&ring->receive_lock);
-    while (!call->done && !status) {
+    while (!*enough && !status) {
         const qn__ring_slot *slot = qn__ring_queue_first(&ring->out);
         if (!slot) break;
         if (deliver(ring, slot)) continue;
+        if (!keeps) break;
         status = keep(ring, slot);
         if (!status) qn__ring_queue_drop_first(&ring->out);
     }
+    return status;
+}
+
+/* One look at the output by a call that waits. */
+static qn_status sort_out(qn_ring *ring, const qn__ring_pending *call, bool *done) {
+    pthread_mutex_lock(&ring->receive_lock);
+    const qn_status status = qn__ring_sort_out(ring, true, &call->done);
     *done = call->done;
     pthread_mutex_unlock(&ring->receive_lock);
     return status;
@@ -87,18 +116,18 @@ qn_status qn__ring_save_output(qn_ring *ring) {
 
 static void forget(qn_ring *ring, qn__ring_pending *call) {
     pthread_mutex_lock(&ring->receive_lock);
-    qn__ring_pending **at = find_pending(ring, call->id);
-    if (*at) *at = call->next;
+    qn__ring_remove_pending(ring, call);
     pthread_mutex_unlock(&ring->receive_lock);
 }
 
-/* What a wait does between two looks. */
+qn_status qn__ring_pass_time(qn_ring *ring, const qn__ring_wait *wait) {
+    if (!qn__ring_wait_is_long(wait)) return QN_OK;
+    const qn_status status = qn__ring_look(ring);
+    return status ? status : qn__ring_kick(ring);
+}
+
 static qn_status pass_time(qn_ring *ring, qn__ring_wait *wait, bool *in_time) {
-    qn_status status = QN_OK;
-    if (qn__ring_wait_is_long(wait)) {
-        status = qn__ring_look(ring);
-        if (!status) status = qn__ring_kick(ring);
-    }
+    const qn_status status = qn__ring_pass_time(ring, wait);
     *in_time = !status && qn__ring_wait_more(wait);
     return status;
 }
@@ -110,7 +139,7 @@ static qn_status await_reply(qn_ring *ring, qn__ring_pending *call, qn__ring_wai
         if (!is_empty(ring) || qn__ring_wait_is_long(wait)) status = sort_out(ring, call, &done);
         if (!done && !status) status = pass_time(ring, wait, &in_time);
     }
-    forget(ring, call);
+    if (!done) forget(ring, call);
     if (status) return status;
     if (!call->done)
         return qn__ring_fail(ring, QN_ERROR_TIMEOUT, "qn_ring_call: ring '%s' has not answered in %llu us",
@@ -131,8 +160,7 @@ qn_status qn_ring_call(qn_ring *ring, const void *payload, size_t size, void *re
     qn__ring_pending call = {.id = full.id, .reply = reply, .size = reply_size};
     qn__ring_wait wait = qn__ring_wait_begin(timeout_ns);
     pthread_mutex_lock(&ring->receive_lock);
-    call.next = ring->pending;
-    ring->pending = &call;
+    qn__ring_add_pending(ring, &call);
     pthread_mutex_unlock(&ring->receive_lock);
     status = qn__ring_put(ring, "qn_ring_call", &full, payload, &wait);
     if (status) {

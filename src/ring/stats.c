@@ -66,19 +66,21 @@ static void fill_latency(qn_ring *ring, qn_ring_latency *to) {
 
 /* ---- counts ---- */
 
-static void fill_bands(const qn_ring *ring, qn_ring_stats *stats) {
+uint32_t qn__ring_depth(const qn_ring *ring, uint32_t band) {
     const qn__ring_group *groups = qn__ring_groups(ring);
+    uint32_t head = 0u - ring->taken_before[band];
+    for (uint32_t i = 0; i < ring->desc.groups; i++)
+        head += atomic_load_explicit(&groups[i].bands[band], memory_order_relaxed);
+    const uint32_t revoked = atomic_load_explicit(&ring->control->revoked[band], memory_order_relaxed);
+    if (revoked - head - 1 < 1u << 30) head = revoked;
+    const uint32_t depth = atomic_load_explicit(&ring->in.at[band], memory_order_relaxed) - head;
+    return depth > ring->in.capacity ? 0 : depth; /* more: some were taken meanwhile */
+}
+
+static void fill_bands(const qn_ring *ring, qn_ring_stats *stats) {
     for (uint32_t band = 0; band < ring->desc.bands; band++) {
-        uint32_t taken = 0;
-        for (uint32_t i = 0; i < ring->desc.groups; i++)
-            taken += atomic_load_explicit(&groups[i].bands[band], memory_order_relaxed);
-        const uint32_t at = atomic_load_explicit(&ring->in.at[band], memory_order_relaxed);
         qn_ring_band_stats *to = &stats->bands[band];
-        uint32_t head = taken - ring->taken_before[band];
-        const uint32_t revoked = atomic_load_explicit(&ring->control->revoked[band], memory_order_relaxed);
-        if (revoked - head - 1 < 1u << 30) head = revoked;
-        to->depth = at - head;
-        if (to->depth > ring->in.capacity) to->depth = 0; /* more was taken meanwhile */
+        to->depth = qn__ring_depth(ring, band);
         to->peak = atomic_load_explicit(&ring->in.peak[band], memory_order_relaxed);
         to->sent = atomic_load_explicit(&ring->sent[band], memory_order_relaxed);
         to->dropped = atomic_load_explicit(&ring->dropped[band], memory_order_relaxed);

@@ -30,20 +30,24 @@ uint64_t qn__ring_wait_left(const qn__ring_wait *wait) {
 
 static void sleep_ns(uint64_t ns) { nanosleep(&(struct timespec){.tv_nsec = (long)ns}, NULL); }
 
-bool qn__ring_wait_more(qn__ring_wait *wait) {
+uint64_t qn__ring_wait_step(qn__ring_wait *wait) {
     const uint32_t round = wait->rounds;
     if (round < SPINS + YIELDS + 64) wait->rounds++;
-    if (round < SPINS && round % LOOKS) return true;
-    const uint64_t left = qn__ring_wait_left(wait);
-    if (left == 0) return false;
-    if (round < SPINS) return true;
+    if (round < SPINS) return 0;
     if (round < SPINS + YIELDS) {
         sched_yield();
-        return true;
+        return 0;
     }
     const uint32_t doubled = (round - SPINS - YIELDS) / 8;
-    const uint64_t pause = doubled < 6 ? (uint64_t)20000 << doubled : LONGEST;
-    sleep_ns(pause < left ? pause : left);
+    return doubled < 6 ? (uint64_t)20000 << doubled : LONGEST;
+}
+
+bool qn__ring_wait_more(qn__ring_wait *wait) {
+    const bool looks = wait->rounds < SPINS && wait->rounds % LOOKS;
+    const uint64_t left = looks ? 1 : qn__ring_wait_left(wait);
+    if (left == 0) return false;
+    const uint64_t pause = qn__ring_wait_step(wait);
+    if (pause) sleep_ns(pause < left ? pause : left);
     return true;
 }
 

@@ -103,6 +103,7 @@ static bool model_exchange(volatile void *word, uint32_t *expected, uint32_t val
 #define qn__ring_queue_drop_first model_queue_drop_first
 #define qn__ring_queue_is_pending model_queue_is_pending
 #define qn__ring_queue_has_room   model_queue_has_room
+#define qn__ring_queue_credits    model_queue_credits
 #define qn__ring_queue_orphan     model_queue_orphan
 #define qn__ring_queue_free       model_queue_free
 #include "../../src/ring/queue.c"

@@ -1,0 +1,342 @@
+/* A ring's own thread, for programs that do not wait: it looks for replies to calls with a callback, and says by an eventfd that
+   something has happened. It is there from the first such call on, and sleeps while nothing is due. */
+#include <string.h>
+#include <time.h>
+#if defined(__linux__)
+#include <sys/eventfd.h>
+#include <unistd.h>
+#endif
+
+#include "ring/internal.h"
+
+/* ---- events ---- */
+
+#if defined(__linux__)
+
+static int open_event(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
+
+static void signal_event(int event) {
+    const uint64_t one = 1;
+    /* Where it cannot be written it is readable already. */
+    if (write(event, &one, sizeof one) < 0) return;
+}
+
+static void clear_event(int event) {
+    uint64_t count;
+    if (read(event, &count, sizeof count) < 0) return;
+}
+
+static void close_event(int event) { close(event); }
+
+#else
+
+static int open_event(void) { return -1; }
+static void signal_event(int event) { (void)event; }
+static void clear_event(int event) { (void)event; }
+static void close_event(int event) { (void)event; }
+
+#endif
+
+static void tell(qn__ring_service *service, uint32_t events) {
+    if (!events || !service->has_event) return;
+    const uint32_t before = atomic_fetch_or(&service->events, events);
+    if (events & ~before) signal_event(service->event);
+}
+
+/* The marks that the host's messages have passed since the last look. */
+static uint32_t look_at_water(qn_ring *ring) {
+    uint32_t most = 0;
+    if (!ring->desc.high_water) return 0;
+    for (uint32_t band = 0; band < ring->desc.bands; band++) {
+        const uint32_t depth = qn__ring_depth(ring, band);
+        if (depth > most) most = depth;
+    }
+    qn__ring_service *service = &ring->service;
+    const bool passed = service->above ? most <= ring->desc.low_water : most >= ring->desc.high_water;
+    if (!passed) return 0;
+    service->above = !service->above;
+    return service->above ? QN_RING_HIGH_WATER : QN_RING_LOW_WATER;
+}
+
+static void look_for_events(qn_ring *ring, qn_status status) {
+    qn__ring_service *service = &ring->service;
+    if (!service->has_event) return;
+    uint32_t events = look_at_water(ring);
+    if (qn__ring_queue_first(&ring->out) || ring->inbox) events |= QN_RING_RECEIVABLE;
+    if (atomic_load(&ring->state) != QN_RING_FAILED) {
+        service->failure_told = false;
+    } else if (status && !service->failure_told) {
+        service->failure_told = true;
+        events |= QN_RING_HAS_FAILED;
+    }
+    tell(service, events);
+}
+
+/* ---- calls ---- */
+
+void qn__ring_service_done(qn_ring *ring, qn__ring_pending *call) {
+    qn__ring_service *service = &ring->service;
+    call->next = NULL;
+    *service->done_end = call;
+    service->done_end = &call->next;
+    service->num_async--;
+    qn__ring_service_wake(ring);
+}
+
+/* Ends the calls with a callback whose deadline is before `now`, with `status`. Under the receive lock. */
+static void give_up(qn_ring *ring, uint64_t now, qn_status status) {
+    for (qn__ring_pending *call = ring->pending, *next; call; call = next) {
+        next = call->next;
+        if (!call->callback || call->deadline_ns > now) continue;
+        qn__ring_remove_pending(ring, call);
+        call->status = status;
+        qn__ring_service_done(ring, call);
+    }
+}
+
+static void call_back(qn_ring *ring, qn__ring_pending *call) {
+    for (qn__ring_pending *next; call; call = next) {
+        next = call->next;
+        const bool replied = call->status == QN_OK;
+        call->callback(call->user, call->status, replied ? &call->message : NULL,
+                       replied ? call->reply : NULL);
+        ring->allocator.release(ring->allocator.user, call);
+    }
+}
+
+static qn__ring_pending *take_done(qn__ring_service *service) {
+    qn__ring_pending *done = service->done;
+    service->done = NULL;
+    service->done_end = &service->done;
+    return done;
+}
+
+/* Whether replies may still come. */
+static qn_status look_at_state(const qn_ring *ring) {
+    const int state = atomic_load(&ring->state);
+    const bool over = state == QN_RING_CREATED || state == QN_RING_STOPPED;
+    return over && !qn__ring_queue_first(&ring->out) ? QN_ERROR_STATE : QN_OK;
+}
+
+/* ---- the thread ---- */
+
+static void sleep_for(qn__ring_service *service, pthread_mutex_t *lock, uint64_t ns) {
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += (long)ns;
+    if (until.tv_nsec >= 1000000000L) {
+        until.tv_nsec -= 1000000000L;
+        until.tv_sec++;
+    }
+    pthread_cond_timedwait(&service->wake, lock, &until);
+}
+
+/* Until somebody wakes it, or the next look is due; *wait begins anew in the first case. Under the receive lock. */
+static void rest(qn_ring *ring, qn__ring_wait *wait) {
+    qn__ring_service *service = &ring->service;
+    const bool is_due = service->num_async || service->has_event;
+    const uint64_t ns = is_due ? qn__ring_wait_step(wait) : 0;
+    if (is_due && !ns) {
+        pthread_mutex_unlock(&ring->receive_lock); /* others have a turn */
+        pthread_mutex_lock(&ring->receive_lock);
+        return;
+    }
+    atomic_store(&service->sleeps, true);
+    if (is_due)
+        sleep_for(service, &ring->receive_lock, ns);
+    else
+        while (!service->num_async && !service->has_event && !service->done && !atomic_load(&service->stops))
+            pthread_cond_wait(&service->wake, &ring->receive_lock);
+    if (!atomic_load(&service->sleeps) || !is_due) *wait = qn__ring_wait_begin(QN_FOREVER);
+    atomic_store(&service->sleeps, false);
+}
+
+/* One look at all that may have happened. Under the receive lock, but while it calls back or asks the driver. */
+static void look(qn_ring *ring, qn__ring_wait *wait) {
+    qn__ring_service *service = &ring->service;
+    const bool never = false;
+    /* Without memory for a message it stays where it is, and is looked at again. */
+    qn__ring_sort_out(ring, service->num_async > 0, &never);
+    if (qn__ring_wait_is_long(wait) && service->num_async) give_up(ring, qn__ring_now(), QN_ERROR_TIMEOUT);
+    pthread_mutex_unlock(&ring->receive_lock);
+    const qn_status status = qn__ring_pass_time(ring, wait);
+    pthread_mutex_lock(&ring->receive_lock);
+    if (status) give_up(ring, QN_FOREVER, status);
+    const qn_status over = look_at_state(ring);
+    if (over) give_up(ring, QN_FOREVER, over);
+    look_for_events(ring, status);
+    qn__ring_pending *done = take_done(service);
+    if (!done) return;
+    *wait = qn__ring_wait_begin(QN_FOREVER);
+    pthread_mutex_unlock(&ring->receive_lock);
+    call_back(ring, done);
+    pthread_mutex_lock(&ring->receive_lock);
+}
+
+static void *serve(void *argument) {
+    qn_ring *ring = argument;
+    qn__ring_wait wait = qn__ring_wait_begin(QN_FOREVER);
+    pthread_mutex_lock(&ring->receive_lock);
+    while (!atomic_load(&ring->service.stops)) {
+        look(ring, &wait);
+        if (!atomic_load(&ring->service.stops)) rest(ring, &wait);
+    }
+    pthread_mutex_unlock(&ring->receive_lock);
+    return NULL;
+}
+
+/* Under the receive lock. */
+static qn_status start(qn_ring *ring, const char *function) {
+    if (atomic_load(&ring->service.runs)) return QN_OK;
+    if (pthread_create(&ring->service.thread, NULL, serve, ring))
+        return qn__ring_fail(ring, QN_ERROR_OUT_OF_MEMORY, "%s: the system gives no thread", function);
+    atomic_store(&ring->service.runs, true);
+    return QN_OK;
+}
+
+void qn__ring_service_wake(qn_ring *ring) {
+    if (atomic_exchange(&ring->service.sleeps, false)) pthread_cond_signal(&ring->service.wake);
+}
+
+void qn__ring_service_init(qn_ring *ring) {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&ring->service.wake, &attributes);
+    pthread_condattr_destroy(&attributes);
+    ring->service.done_end = &ring->service.done;
+}
+
+bool qn__ring_service_is_here(const qn_ring *ring) {
+    return atomic_load(&ring->service.runs) && pthread_equal(ring->service.thread, pthread_self());
+}
+
+void qn__ring_service_end(qn_ring *ring) {
+    qn__ring_service *service = &ring->service;
+    if (!atomic_load(&service->runs)) return;
+    pthread_mutex_lock(&ring->receive_lock);
+    atomic_store(&service->stops, true);
+    pthread_cond_signal(&service->wake);
+    pthread_mutex_unlock(&ring->receive_lock);
+    pthread_join(service->thread, NULL);
+    atomic_store(&service->runs, false);
+    give_up(ring, QN_FOREVER, QN_ERROR_STATE);
+    call_back(ring, take_done(service));
+    if (service->has_event) close_event(service->event);
+}
+
+/* ---- the calls ---- */
+
+static uint64_t deadline(uint64_t timeout_ns) {
+    const uint64_t now = qn__ring_now();
+    return timeout_ns < QN_FOREVER - now ? now + timeout_ns : QN_FOREVER;
+}
+
+static qn__ring_pending *make_call(qn_ring *ring, qn_ring_callback callback, void *user,
+                                   uint64_t timeout_ns) {
+    const size_t size = ring->desc.reply_size;
+    qn__ring_pending *call = ring->allocator.allocate(ring->allocator.user, sizeof(qn__ring_pending) + size);
+    if (!call) {
+        qn__ring_fail(ring, QN_ERROR_OUT_OF_MEMORY, "qn_ring_call_async: out of host memory");
+        return NULL;
+    }
+    *call = (qn__ring_pending){.reply = call + 1,
+                               .size = size,
+                               .callback = callback,
+                               .user = user,
+                               .deadline_ns = deadline(timeout_ns)};
+    return call;
+}
+
+/* Before it is sent, since its reply may come at once. */
+static qn_status enlist(qn_ring *ring, qn__ring_pending *call) {
+    pthread_mutex_lock(&ring->receive_lock);
+    const qn_status status = start(ring, "qn_ring_call_async");
+    if (!status) {
+        qn__ring_add_pending(ring, call);
+        ring->service.num_async++;
+        qn__ring_service_wake(ring);
+    }
+    pthread_mutex_unlock(&ring->receive_lock);
+    return status;
+}
+
+/* A call that was not sent, unless its callback is due all the same (as of a ring that has failed meanwhile). */
+static bool withdraw(qn_ring *ring, qn__ring_pending *call, uint64_t id) {
+    pthread_mutex_lock(&ring->receive_lock);
+    qn__ring_pending *at = ring->pending;
+    while (at && at->id != id) at = at->next;
+    if (at) {
+        qn__ring_remove_pending(ring, call);
+        ring->service.num_async--;
+    }
+    pthread_mutex_unlock(&ring->receive_lock);
+    return at != NULL;
+}
+
+qn_status qn_ring_call_async(qn_ring *ring, const void *payload, size_t size, qn_ring_callback callback,
+                             void *user, uint64_t timeout_ns) {
+    static const char function[] = "qn_ring_call_async";
+    qn_status status = qn__ring_check_send(ring, function, NULL, payload, size);
+    if (status) return status;
+    if (!callback) return qn__ring_fail(ring, QN_ERROR_NULL, "%s: callback is NULL", function);
+    qn__ring_pending *call = make_call(ring, callback, user, timeout_ns);
+    if (!call) return QN_ERROR_OUT_OF_MEMORY;
+    const qn_ring_message full = qn__ring_address(ring, NULL, size, QN__RING_CALL, 1);
+    call->id = full.id;
+    status = enlist(ring, call);
+    if (status) {
+        ring->allocator.release(ring->allocator.user, call);
+        return status;
+    }
+    qn__ring_wait none = qn__ring_wait_begin(0);
+    status = qn__ring_put(ring, function, &full, payload, &none);
+    if (!status || !withdraw(ring, call, full.id)) return QN_OK;
+    ring->allocator.release(ring->allocator.user, call);
+    return status;
+}
+
+qn_status qn_ring_event_fd(qn_ring *ring, int *fd) {
+    static const char function[] = "qn_ring_event_fd";
+    qn_status status = qn__ring_check(ring, function);
+    if (status) return status;
+    if (!fd) return qn__ring_fail(ring, QN_ERROR_NULL, "%s: fd is NULL", function);
+#if !defined(__linux__)
+    return qn__ring_fail(ring, QN_ERROR_UNSUPPORTED, "%s: this system has no eventfd", function);
+#endif
+    qn__ring_service *service = &ring->service;
+    pthread_mutex_lock(&ring->receive_lock);
+    status = start(ring, function);
+    if (!status && !service->has_event) {
+        service->event = open_event();
+        service->has_event = service->event >= 0;
+        if (!service->has_event)
+            status =
+                qn__ring_fail(ring, QN_ERROR_OUT_OF_MEMORY, "%s: the system gives no descriptor", function);
+        pthread_cond_signal(&service->wake);
+    }
+    if (!status) *fd = service->event;
+    pthread_mutex_unlock(&ring->receive_lock);
+    return status;
+}
+
+qn_status qn_ring_take_events(qn_ring *ring, uint32_t *events) {
+    const qn_status status = qn__ring_check(ring, "qn_ring_take_events");
+    if (status) return status;
+    if (!events) return qn__ring_fail(ring, QN_ERROR_NULL, "qn_ring_take_events: events is NULL");
+    pthread_mutex_lock(&ring->receive_lock);
+    if (ring->service.has_event) clear_event(ring->service.event);
+    *events = atomic_exchange(&ring->service.events, 0);
+    pthread_mutex_unlock(&ring->receive_lock);
+    return QN_OK;
+}
+
+qn_status qn_ring_get_credits(qn_ring *ring, uint32_t priority, uint32_t *credits) {
+    static const char function[] = "qn_ring_get_credits";
+    const qn_ring_message message = {.priority = priority};
+    const qn_status status = qn__ring_check_send(ring, function, &message, NULL, 0);
+    if (status) return status;
+    if (!credits) return qn__ring_fail(ring, QN_ERROR_NULL, "%s: credits is NULL", function);
+    *credits = qn__ring_queue_credits(&ring->in, priority * ring->desc.bands / 256);
+    return QN_OK;
+}

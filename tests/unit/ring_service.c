@@ -1,0 +1,221 @@
+/* Rings for programs that do not wait, on any device: calls with a callback, the eventfd, marks of water, credits. */
+#include "ring_support.h"
+
+#include <pthread.h>
+#if defined(__linux__)
+#include <poll.h>
+#endif
+
+enum { MANY = 200 };
+
+/* What callbacks have told. */
+typedef struct told {
+    _Atomic int count;
+    int wrong;
+    qn_status status;
+    rig *r;
+} told;
+
+static void note_reply(void *user, qn_status status, const qn_ring_message *reply, const void *payload) {
+    told *t = user;
+    const numbers *out = payload;
+    if (status || reply->size != sizeof *out || out->x[0] != 2 * t->count + 1) t->wrong++;
+    t->status = status;
+    t->count++;
+}
+
+static void await_count(told *t, int count) {
+    for (int i = 0; i < 60000 && t->count < count; i++) pause_ms(1);
+    assert_int_equal(t->count, count);
+}
+
+/* As many as there is room for at a time; other messages are kept for who receives. */
+static void calls_with_callbacks(void **state) {
+    (void)state;
+    rig r = start(&(qn_ring_desc){0});
+    told t = {0};
+    numbers other = {{1000}}, out;
+    assert_ok(r.context, qn_ring_send(r.ring, NULL, &other, sizeof other, SECONDS(60)));
+    for (int i = 0; i < MANY; i++) {
+        const numbers in = {{i}};
+        qn_status status;
+        while ((status = qn_ring_call_async(r.ring, &in, sizeof in, note_reply, &t, SECONDS(60))) ==
+               QN_ERROR_TIMEOUT)
+            pause_ms(1);
+        assert_ok(r.context, status);
+    }
+    await_count(&t, MANY);
+    assert_int_equal(t.wrong, 0);
+    assert_ok(r.context, qn_ring_receive(r.ring, NULL, &out, sizeof out, SECONDS(60)));
+    assert_int_equal(out.x[0], 2001);
+    /* Calls that wait get along with those that do not. */
+    assert_ok(r.context, qn_ring_call(r.ring, &other, sizeof other, &out, sizeof out, SECONDS(60)));
+    assert_int_equal(out.x[0], 2001);
+    finish(&r);
+}
+
+static void note_status(void *user, qn_status status, const qn_ring_message *reply, const void *payload) {
+    told *t = user;
+    if (reply || payload) t->wrong++;
+    t->status = status;
+    t->count++;
+}
+
+static void close_here(void *user, qn_status status, const qn_ring_message *reply, const void *payload) {
+    told *t = user;
+    (void)status, (void)reply, (void)payload;
+    t->status = qn_ring_close(t->r->ring, 0);
+    t->count++;
+}
+
+/* Each callback comes once, whatever becomes of the ring. */
+static void calls_without_reply(void **state) {
+    (void)state;
+    rig r = make(&(qn_ring_desc){0});
+    told late = {0}, stopped = {0}, closed = {0}, closing = {.r = &r};
+    const numbers in = {{1}};
+    assert_fails(r.context, qn_ring_call_async(r.ring, &in, sizeof in, note_status, &late, 0), QN_ERROR_STATE,
+                 "qn_ring_call_async: ring 'twice' is created");
+    assert_ok(r.context, qn_ring_launch(r.ring, SECONDS(60)));
+    assert_fails(r.context, qn_ring_call_async(r.ring, &in, sizeof in, NULL, NULL, 0), QN_ERROR_NULL,
+                 "callback is NULL");
+    /* Dormant, it answers nothing, and a full queue is not waited for. */
+    assert_ok(r.context, qn_ring_call_async(r.ring, &in, sizeof in, note_status, &late, 2000000));
+    await_count(&late, 1);
+    assert_int_equal(late.status, QN_ERROR_TIMEOUT);
+    for (int i = 1; i < 64; i++)
+        assert_ok(r.context, qn_ring_call_async(r.ring, &in, sizeof in, note_status, &stopped, QN_FOREVER));
+    assert_fails(r.context, qn_ring_call_async(r.ring, &in, sizeof in, note_status, &stopped, QN_FOREVER),
+                 QN_ERROR_TIMEOUT, "was full");
+    assert_ok(r.context, qn_ring_stop(r.ring, QN_RING_DROP, SECONDS(60)));
+    await_count(&stopped, 63);
+    assert_int_equal(stopped.status, QN_ERROR_STATE);
+    assert_ok(r.context, qn_ring_launch(r.ring, SECONDS(60)));
+    assert_ok(r.context, qn_ring_activate(r.ring, SECONDS(60)));
+    assert_ok(r.context, qn_ring_call_async(r.ring, &in, sizeof in, close_here, &closing, QN_FOREVER));
+    await_count(&closing, 1);
+    assert_int_equal(closing.status, QN_ERROR_STATE);
+    assert_ok(r.context, qn_ring_pause(r.ring, SECONDS(60)));
+    assert_ok(r.context, qn_ring_call_async(r.ring, &in, sizeof in, note_status, &closed, QN_FOREVER));
+    finish(&r);
+    assert_int_equal(closed.count, 1);
+    assert_int_equal(closed.status, QN_ERROR_STATE);
+    assert_int_equal(late.wrong + stopped.wrong + closed.wrong, 0);
+}
+
+static void credits(void **state) {
+    (void)state;
+    rig r = make(&(qn_ring_desc){0});
+    const numbers in = {{1}};
+    uint32_t count;
+    assert_ok(r.context, qn_ring_launch(r.ring, SECONDS(60)));
+    for (uint32_t i = 0; i < 64; i++) {
+        assert_ok(r.context, qn_ring_get_credits(r.ring, 255, &count));
+        assert_int_equal(count, 64 - i);
+        qn_ring_message message = {.priority = 200};
+        assert_ok(r.context, qn_ring_send(r.ring, &message, &in, sizeof in, 0));
+    }
+    assert_ok(r.context, qn_ring_get_credits(r.ring, 255, &count));
+    assert_int_equal(count, 0);
+    assert_ok(r.context, qn_ring_get_credits(r.ring, 0, &count));
+    assert_int_equal(count, 64);
+    assert_fails(r.context, qn_ring_get_credits(r.ring, 256, &count), QN_ERROR_RANGE, "priority is 256");
+    assert_fails(r.context, qn_ring_get_credits(r.ring, 0, NULL), QN_ERROR_NULL, "credits is NULL");
+    finish(&r);
+}
+
+#if defined(__linux__)
+
+/* Waits for the descriptor until `wanted` has been told. */
+static void await_events(const rig *r, int fd, uint32_t wanted) {
+    for (uint32_t seen = 0; seen != wanted;) {
+        struct pollfd poller = {.fd = fd, .events = POLLIN};
+        uint32_t events;
+        assert_int_equal(poll(&poller, 1, 60000), 1);
+        assert_ok(r->context, qn_ring_take_events(r->ring, &events));
+        assert_int_equal(events & ~wanted, 0);
+        seen |= events;
+    }
+}
+
+static bool is_readable(int fd) {
+    struct pollfd poller = {.fd = fd, .events = POLLIN};
+    return poll(&poller, 1, 5) != 0;
+}
+
+static void an_event_loop(void **state) {
+    (void)state;
+    rig r = make(&(qn_ring_desc){.high_water = 8, .low_water = 2});
+    const numbers in = {{5}};
+    numbers out;
+    int fd, again;
+    assert_fails(r.context, qn_ring_event_fd(r.ring, NULL), QN_ERROR_NULL, "fd is NULL");
+    assert_fails(r.context, qn_ring_take_events(r.ring, NULL), QN_ERROR_NULL, "events is NULL");
+    assert_ok(r.context, qn_ring_event_fd(r.ring, &fd));
+    assert_ok(r.context, qn_ring_event_fd(r.ring, &again));
+    assert_int_equal(fd, again);
+    assert_ok(r.context, qn_ring_launch(r.ring, SECONDS(60)));
+    for (int i = 0; i < 7; i++) assert_ok(r.context, qn_ring_send(r.ring, NULL, &in, sizeof in, SECONDS(60)));
+    assert_false(is_readable(fd));
+    assert_ok(r.context, qn_ring_send(r.ring, NULL, &in, sizeof in, SECONDS(60)));
+    await_events(&r, fd, QN_RING_HIGH_WATER);
+    assert_false(is_readable(fd));
+    assert_ok(r.context, qn_ring_activate(r.ring, SECONDS(60)));
+    await_events(&r, fd, QN_RING_LOW_WATER | QN_RING_RECEIVABLE);
+    for (int i = 0; i < 8; i++)
+        assert_ok(r.context, qn_ring_receive(r.ring, NULL, &out, sizeof out, SECONDS(60)));
+    uint32_t events;
+    pause_ms(5);
+    assert_ok(r.context, qn_ring_take_events(r.ring, &events));
+    assert_false(is_readable(fd));
+    /* One message, as a server's loop has it. */
+    for (int i = 0; i < 20; i++) {
+        assert_ok(r.context, qn_ring_send(r.ring, NULL, &in, sizeof in, SECONDS(60)));
+        await_events(&r, fd, QN_RING_RECEIVABLE);
+        while (!qn_ring_receive(r.ring, NULL, &out, sizeof out, 0)) assert_int_equal(out.x[0], 11);
+    }
+    finish(&r);
+}
+
+/* A failure is told by the descriptor, and ends the calls that wait. */
+static void a_failure_is_told(void **state) {
+    (void)state;
+    static const char text[] =
+        "#include \"quern/ring.cl\"\n"
+        "void poisoned(qn_ring *ring, local const void *in) { qn_ring_fail(ring, 7); }\n";
+    rig r = start(&(qn_ring_desc){.program = {.source = text}, .handler = "poisoned"});
+    told t = {0};
+    int fd;
+    assert_ok(r.context, qn_ring_event_fd(r.ring, &fd));
+    assert_ok(r.context, qn_ring_call_async(r.ring, NULL, 0, note_status, &t, SECONDS(60)));
+    await_events(&r, fd, QN_RING_HAS_FAILED);
+    await_count(&t, 1);
+    assert_int_equal(t.status, QN_ERROR_KERNEL_FAILED);
+    assert_int_equal(t.wrong, 0);
+    finish(&r);
+}
+
+#else
+
+static void an_event_loop(void **state) {
+    (void)state;
+    rig r = make(&(qn_ring_desc){0});
+    int fd;
+    assert_fails(r.context, qn_ring_event_fd(r.ring, &fd), QN_ERROR_UNSUPPORTED, "no eventfd");
+    finish(&r);
+}
+
+static void a_failure_is_told(void **state) { (void)state; }
+
+#endif
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(calls_with_callbacks),
+        cmocka_unit_test(calls_without_reply),
+        cmocka_unit_test(credits),
+        cmocka_unit_test(an_event_loop),
+        cmocka_unit_test(a_failure_is_told),
+    };
+    return run_device_tests(tests);
+}
