@@ -342,18 +342,6 @@ typedef struct qn_matrix_shape {
    QN_ERROR_NULL, QN_ERROR_RANGE. Any thread. */
 QN_API qn_status qn_device_get_matrix_shape(const qn_device *device, uint32_t index, qn_matrix_shape *shape);
 
-/* Bytes on the device as quern counts them. Any thread. */
-typedef struct qn_memory_stats {
-    uint64_t used;    /* in live buffers */
-    uint64_t peak;    /* largest `used` so far */
-    uint64_t pooled;  /* kept for reuse */
-    uint64_t buffers; /* live buffers */
-    uint64_t host;    /* host bytes in mapped views and of qn_host_alloc */
-} qn_memory_stats;
-QN_API qn_status qn_device_memory(const qn_device *device, qn_memory_stats *stats);
-/* Gives pooled memory back to the driver. Any thread. */
-QN_API qn_status qn_device_trim(qn_device *device);
-
 /* ---- buffers ---- */
 
 /* Where a buffer's memory lies. */
@@ -498,42 +486,6 @@ QN_API qn_status qn_stream_copy(qn_stream *stream, qn_buffer *from, uint64_t fro
                                 uint64_t to_offset, uint64_t size);
 QN_API qn_status qn_stream_fill(qn_stream *stream, qn_buffer *buffer, uint64_t offset, uint64_t size,
                                 const void *pattern, size_t pattern_size);
-
-typedef enum qn_map_access { QN_MAP_READ = 1, QN_MAP_WRITE = 2, QN_MAP_READ_WRITE = 3 } qn_map_access;
-
-/* Which side of a buffer holds the newest contents. */
-typedef enum qn_buffer_state {
-    QN_BUFFER_DEVICE, /* the device; a host view, if any, is out of date or has only a part */
-    QN_BUFFER_HOST, /* the host view, in part at least: copied to the device when a launch or transfer next needs it */
-    QN_BUFFER_BOTH /* equal */
-} qn_buffer_state;
-
-/* Gives a host pointer to the whole buffer, or to `size` bytes at `offset` (map_range), valid until qn_buffer_unmap.
-   Waits for work that uses the buffer, and copies only what is mapped, when the host side of it is out of date and the
-   access includes reading; nothing at all where memory is shared. After mapping for writing, the copy to the device
-   happens when the device next needs it, of what was mapped for writing and no more; a map for writing alone need not
-   show what was there, and all that it reaches is taken to be written.
-   While anything of it is mapped, using the buffer in a launch or transfer is QN_ERROR_STATE (reading maps allow
-   transfers, launches and graphs that only read it: through a pointer to const, or one that the kernel never writes
-   through). Maps nest, of any ranges, which may overlap and then are the same memory; what one has written the next
-   sees. The last unmap ends them all. A map of a view is one of its range of the buffer, and counts with the buffer's.
-   When the device is lost, what the host has is still mapped, if it is not out of date. The host's side has the
-   buffer's size once anything is mapped, but of a large buffer (16 MiB and more) of which only ranges are mapped the
-   pages in between take no memory. Errors: QN_ERROR_ARGUMENT (access, or a read-only buffer is mapped for writing),
-   QN_ERROR_RANGE (the range, or size 0), QN_ERROR_OUT_OF_MEMORY, and what the wait reports. One thread at a time per buffer. */
-QN_API qn_status qn_buffer_map(qn_buffer *buffer, qn_map_access access, void **pointer);
-QN_API qn_status qn_buffer_map_range(qn_buffer *buffer, qn_map_access access, uint64_t offset, uint64_t size,
-                                     void **pointer);
-/* The same without waiting: what is read is copied behind the work on `stream` and is there once the stream, or an event
-   recorded behind this call, is done. Until then the memory must be neither read nor written. The buffer is mapped at
-   once, for other calls too; qn_buffer_unmap ends it. Work on other streams has to be ordered by events, as for any
-   other command. The host's side is pinned as a whole (qn_host_alloc), but where other maps of the buffer have begun
-   before with ordinary memory; the call may then wait, as qn_stream_read does. Errors as above, QN_ERROR_WRONG_CONTEXT,
-   QN_ERROR_STATE (the stream records a graph), QN_ERROR_DEVICE_LOST. */
-QN_API qn_status qn_stream_map(qn_stream *stream, qn_buffer *buffer, qn_map_access access, uint64_t offset,
-                               uint64_t size, void **pointer);
-QN_API qn_status qn_buffer_unmap(qn_buffer *buffer); /* QN_ERROR_STATE when not mapped */
-QN_API qn_buffer_state qn_buffer_get_state(const qn_buffer *buffer);
 
 /* ---- programs and kernels ---- */
 
@@ -993,6 +945,7 @@ QN_API const char *qn_cache_dir(qn_context *context); /* "" when disabled */
 #endif
 
 #include "interop.h"
+#include "memory.h"
 #include "words.h"
 
 #endif

@@ -60,9 +60,13 @@ static qn_status check_create(qn_device *device, const qn_buffer_desc *given, qn
     if (status) return status;
     if (desc->size == 0) return qn__fail(context, QN_ERROR_RANGE, "qn_buffer_create: the size is 0");
     if (desc->size <= device->info.max_buffer) return QN_OK;
-    return qn__fail(context, QN_ERROR_RANGE, "qn_buffer_create: %llu bytes; %s allows %llu in a buffer",
-                    (unsigned long long)desc->size, device->name,
-                    (unsigned long long)device->info.max_buffer);
+    char all[96] = "";
+    if (device->info.memory)
+        snprintf(all, sizeof all, "; it has %llu in all, of which buffers take %llu",
+                 (unsigned long long)device->info.memory, (unsigned long long)atomic_load(&device->used));
+    return qn__fail(context, QN_ERROR_RANGE, "qn_buffer_create: %llu bytes; %s allows %llu in a buffer%s",
+                    (unsigned long long)desc->size, device->name, (unsigned long long)device->info.max_buffer,
+                    all);
 }
 
 static qn_status create_memory(qn_buffer *buffer, char *why) {
@@ -125,6 +129,7 @@ static qn_status set_contents(qn_buffer *buffer, const qn_buffer_desc *desc) {
                            .host = (void *)desc->data,
                            .host_stays = true,
                            .pattern_size = 1};
+    if (desc->data) qn__buffer_moved(buffer, QN_MOVE_WRITE, desc->size);
     return run_now(buffer, &command);
 }
 

@@ -256,7 +256,8 @@ qn_status qn_graph_end(qn_stream *stream, qn_graph **out) {
 static qn_status launch(const qn_graph *graph, qn_stream *stream) {
     qn__graph_edition *edition = graph->edition;
     uint64_t number = 0;
-    qn_status status = qn__buffers_use(edition->uses, edition->num_uses, stream, "qn_graph_launch");
+    qn_status status =
+        qn__buffers_use(edition->uses, edition->num_uses, stream, QN_MOVE_LAUNCH, "qn_graph_launch");
     if (!status) status = qn__stream_submit_edition(stream, edition, &number);
     if (number) qn__buffers_used(edition->uses, edition->num_uses, stream, number);
     return status;

@@ -427,7 +427,7 @@ static qn_status prepare(launch *l, qn__command *command, const qn_range *range,
 
 /* Buffers are used, then submitted, then noted: the locks are held for as short as can be. */
 static qn_status submit(launch *l, qn_stream *stream, const qn__command *command) {
-    qn_status status = qn__buffers_use(l->uses, l->num_buffers, stream, l->function);
+    qn_status status = qn__buffers_use(l->uses, l->num_buffers, stream, QN_MOVE_LAUNCH, l->function);
     const bool recorded = stream->recording != NULL;
     if (status || (command->global[0] == 0 && !recorded)) return status;
     uint64_t number;

@@ -152,7 +152,7 @@ qn_status qn_stream_native_begin(qn_stream *stream, qn_buffer *const *buffers, s
     qn__use *uses = qn__allocate(&context->allocator, (num_buffers + 1) * sizeof *uses);
     if (!uses) return qn__fail_memory(context, (num_buffers + 1) * sizeof *uses);
     for (size_t i = 0; i < num_buffers; i++) uses[i] = (qn__use){buffers[i], true};
-    status = qn__buffers_use(uses, num_buffers, stream, "qn_stream_native_begin");
+    status = qn__buffers_use(uses, num_buffers, stream, QN_MOVE_TRANSFER, "qn_stream_native_begin");
     if (!status) status = lend(stream);
     if (status) {
         qn__release(&context->allocator, uses);

@@ -121,10 +121,11 @@ struct qn_device {
     qn__target target; /* what kernels are compiled for */
     qn_stream *stream; /* the default stream */
     atomic_uint safe_programs;
-    bool replaced;            /* it stands for what was made before a loss (reopen.c) */
-    bool left;                /* by a context that is closed, with a stream that is not done */
-    qn__queue *crossing;      /* the courier's, or NULL (crossing.c) */
-    pthread_mutex_t use_lock; /* guards state, maps and users of all its buffers */
+    bool replaced;                 /* it stands for what was made before a loss (reopen.c) */
+    bool left;                     /* by a context that is closed, with a stream that is not done */
+    qn__queue *crossing;           /* the courier's, or NULL (crossing.c) */
+    pthread_mutex_t use_lock;      /* guards state, maps and users of all its buffers */
+    qn_moves moves[QN_MOVE_COUNT]; /* of all its buffers; guarded by use_lock */
     atomic_uint_fast64_t used, peak, buffers, host;
     pthread_mutex_t host_lock; /* of what follows */
     qn__host **hosts;          /* pinned host memory that is not freed, by address */
@@ -169,6 +170,7 @@ struct qn_buffer {
     bool is_beside;          /* a persistent stream may write it at any time */
     uint32_t crossings;      /* copies between devices that use it; guarded by the courier's lock */
     qn__peer_use *peer_uses; /* streams of other devices that do; the same */
+    qn_moves moves[QN_MOVE_COUNT];
 };
 
 /* A buffer that a command uses. */
@@ -424,8 +426,11 @@ void qn__buffer_name(const qn_buffer *root, char *text); /* "the buffer 'weights
 
 /* sides.c: the host's side of a root goes with it. */
 void qn__sides_free(qn_buffer *root);
-/* Before a command on `stream` uses the buffers: refuses mapped ones, brings the host's newer contents over. */
-qn_status qn__buffers_use(const qn__use *uses, size_t count, qn_stream *stream, const char *function);
+/* Before a command on `stream` uses the buffers: refuses mapped ones, brings the host's newer contents over for that reason. */
+qn_status qn__buffers_use(const qn__use *uses, size_t count, qn_stream *stream, qn_move move,
+                          const char *function);
+/* Bytes of the buffer are moved by a command that the caller has asked for. */
+void qn__buffer_moved(qn_buffer *buffer, qn_move move, uint64_t size);
 /* Without a stream: refuses those that are read-only and would be written. */
 qn_status qn__buffers_check_writes(const qn__use *uses, size_t count, const char *function);
 /* After: remembers that command `number` uses them. */

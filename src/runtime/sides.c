@@ -9,10 +9,66 @@
 qn_buffer_state qn_buffer_get_state(const qn_buffer *buffer) {
     if (qn__check(buffer, QN__OBJECT_BUFFER, "qn_buffer_get_state", "buffer")) return QN_BUFFER_DEVICE;
     const qn_buffer *root = qn__buffer_root((qn_buffer *)buffer);
-    const bool in_part = root->state == QN_BUFFER_BOTH && !root->shared &&
-                         !qn__intervals_have(&root->fresh, (qn__interval){0, root->size});
-    return in_part ? QN_BUFFER_DEVICE : root->state;
+    if (root->shared) return QN_BUFFER_BOTH;
+    if (root->state == QN_BUFFER_HOST) return QN_BUFFER_HOST;
+    const bool all =
+        root->state == QN_BUFFER_BOTH && qn__intervals_have(&root->fresh, (qn__interval){0, root->size});
+    if (all) return QN_BUFFER_BOTH;
+    return root->view && buffer->object.context->header > 1 ? QN_BUFFER_DEVICE_NEWER : QN_BUFFER_DEVICE;
 }
+
+/* ---- what was moved ---- */
+
+/* The lock is held. */
+static void count_move(qn_buffer *root, qn_move move, uint64_t bytes) {
+    qn_moves *const both[] = {&root->moves[move], &root->device->moves[move]};
+    for (int i = 0; i < 2; i++) {
+        both[i]->count++;
+        both[i]->bytes += bytes;
+    }
+}
+
+void qn__buffer_moved(qn_buffer *buffer, qn_move move, uint64_t size) {
+    pthread_mutex_lock(&buffer->device->use_lock);
+    count_move(qn__buffer_root(buffer), move, size);
+    pthread_mutex_unlock(&buffer->device->use_lock);
+}
+
+const char *qn_move_name(qn_move move) {
+    static const char *const names[] = {
+#define NAME(id, text) [id] = (text),
+        QN_MOVE_MAP_OF(NAME)
+#undef NAME
+    };
+    return (unsigned)move < QN_MOVE_COUNT ? names[move] : NULL;
+}
+
+static qn_status get_moves(qn_device *device, const qn_moves *all, qn_move move, qn_moves *moves,
+                           const char *function) {
+    qn_context *context = device->object.context;
+    if (!moves) return qn__fail_null(context, function, "moves");
+    if ((unsigned)move >= QN_MOVE_COUNT)
+        return qn__fail(context, QN_ERROR_ARGUMENT, "%s: move %d is not a qn_move", function, (int)move);
+    pthread_mutex_lock(&device->use_lock);
+    *moves = all[move];
+    pthread_mutex_unlock(&device->use_lock);
+    return QN_OK;
+}
+
+qn_status qn_buffer_get_moves(const qn_buffer *buffer, qn_move move, qn_moves *moves) {
+    qn_status status = qn__check(buffer, QN__OBJECT_BUFFER, "qn_buffer_get_moves", "buffer");
+    if (status) return status;
+    const qn_buffer *root = qn__buffer_root((qn_buffer *)buffer);
+    return get_moves(root->device, root->moves, move, moves, "qn_buffer_get_moves");
+}
+
+qn_status qn_device_get_moves(const qn_device *device, qn_move move, qn_moves *moves) {
+    qn_status status = qn__check(device, QN__OBJECT_DEVICE, "qn_device_get_moves", "device");
+    if (status) return status;
+    return get_moves((qn_device *)device, device->moves, move, moves, "qn_device_get_moves");
+}
+
+/* ---- who uses it ---- */
 
 /* Waits for the commands that use the buffer. A stream that is just being destroyed waits for its own work
    and then forgets its buffers: until then this looks again. */
@@ -86,7 +142,7 @@ static void note_hidden(qn_buffer *root, qn_stream *stream, uint64_t number) {
 
 /* Without shared memory: newer host contents go to the device, in order on the stream. The view stays as it is until
    that is done, because the next map for writing waits for the buffer's users. */
-static qn_status send_host_side(qn_buffer *root, qn_stream *stream) {
+static qn_status send_host_side(qn_buffer *root, qn_stream *stream, qn_move move) {
     while (root->changed.count) {
         const qn__interval interval = root->changed.list[root->changed.count - 1];
         qn__command command = {.kind = QN__COMMAND_WRITE,
@@ -100,6 +156,7 @@ static qn_status send_host_side(qn_buffer *root, qn_stream *stream) {
         qn_status status = qn__stream_submit_now(stream, &command, &root->object, &number);
         if (number) mark_used(root, stream, number);
         if (status) return status;
+        count_move(root, move, command.size);
         note_hidden(root, stream, number);
         root->changed.count--;
     }
@@ -138,11 +195,11 @@ static qn_status wait_for_hidden(qn_buffer *root, qn_stream *stream) {
 }
 
 /* Others could wait for ever for a copy on a stream that is apart: it is on the default stream then. */
-static qn_status settle_sides(qn_buffer *root, qn_stream *stream) {
+static qn_status settle_sides(qn_buffer *root, qn_stream *stream, qn_move move) {
     qn_stream *sender = qn__stream_is_apart(stream) ? root->device->stream : stream;
     if (root->state != QN_BUFFER_HOST) return wait_for_hidden(root, stream);
     qn_status status = wait_for_hidden(root, sender);
-    if (!status) status = send_host_side(root, sender);
+    if (!status) status = send_host_side(root, sender, move);
     return status ? status : wait_for_hidden(root, stream);
 }
 
@@ -161,13 +218,13 @@ static qn_status refuse_to_write(const qn_buffer *root, const char *function) {
                     function, name);
 }
 
-static qn_status use(const qn__use *u, qn_stream *stream, const char *function) {
+static qn_status use(const qn__use *u, qn_stream *stream, qn_move move, const char *function) {
     qn_buffer *root = qn__buffer_root(u->buffer);
     if (root->write_maps || (root->maps && u->writes)) return refuse(u->buffer, function);
     if (root->read_only && u->writes) return refuse_to_write(root, function);
     /* a graph's buffers are sent at its launch */
     if (root->shared || stream->recording) return QN_OK;
-    return settle_sides(root, stream);
+    return settle_sides(root, stream, move);
 }
 
 qn_status qn__buffer_cross(qn_buffer *buffer, bool writes, const char *function) {
@@ -180,7 +237,7 @@ qn_status qn__buffer_cross(qn_buffer *buffer, bool writes, const char *function)
     else if (root->read_only && writes)
         status = refuse_to_write(root, function);
     else if (!root->shared && root->state == QN_BUFFER_HOST)
-        status = settle_sides(root, device->stream);
+        status = settle_sides(root, device->stream, QN_MOVE_TRANSFER);
     if (!status && writes) root->state = QN_BUFFER_DEVICE;
     pthread_mutex_unlock(&device->use_lock);
     return status;
@@ -193,12 +250,13 @@ bool qn__buffer_is_sent(qn_buffer *root) {
     return sent;
 }
 
-qn_status qn__buffers_use(const qn__use *uses, size_t count, qn_stream *stream, const char *function) {
+qn_status qn__buffers_use(const qn__use *uses, size_t count, qn_stream *stream, qn_move move,
+                          const char *function) {
     if (count == 0) return QN_OK;
     pthread_mutex_t *lock = &uses[0].buffer->device->use_lock;
     qn_status status = QN_OK;
     pthread_mutex_lock(lock);
-    for (size_t i = 0; i < count && !status; i++) status = use(&uses[i], stream, function);
+    for (size_t i = 0; i < count && !status; i++) status = use(&uses[i], stream, move, function);
     pthread_mutex_unlock(lock);
     return status;
 }
@@ -292,7 +350,8 @@ static bool list_missing(qn_buffer *root, qn_map_access access, qn__interval int
 }
 
 /* Submits the copies to the view; the lock is held. *number: of the last. */
-static qn_status fetch(qn_buffer *root, const qn__intervals *missing, qn_stream *stream, uint64_t *number) {
+static qn_status fetch(qn_buffer *root, const qn__intervals *missing, qn_stream *stream, qn_move move,
+                       uint64_t *number) {
     qn_status status = QN_OK;
     for (size_t i = 0; i < missing->count && !status; i++) {
         const qn__interval interval = missing->list[i];
@@ -305,17 +364,19 @@ static qn_status fetch(qn_buffer *root, const qn__intervals *missing, qn_stream 
         uint64_t submitted;
         status = qn__stream_submit_now(stream, &command, &root->object, &submitted);
         if (submitted) mark_used(root, stream, *number = submitted);
-        if (!status) qn__intervals_add(&root->fresh, interval);
+        if (status) break;
+        count_move(root, move, command.size);
+        qn__intervals_add(&root->fresh, interval);
     }
     if (root->fresh.count && root->state == QN_BUFFER_DEVICE) root->state = QN_BUFFER_BOTH;
     return status;
 }
 
-static qn_status fetch_now(qn_buffer *root, const qn__intervals *missing) {
+static qn_status fetch_now(qn_buffer *root, const qn__intervals *missing, qn_move move) {
     qn_stream *stream = root->device->stream;
     uint64_t number = 0;
     pthread_mutex_lock(&root->device->use_lock);
-    qn_status status = fetch(root, missing, stream, &number);
+    qn_status status = fetch(root, missing, stream, move, &number);
     pthread_mutex_unlock(&root->device->use_lock);
     qn_status waited = number ? qn__stream_wait_number(stream, number, QN_FOREVER) : QN_OK;
     if (!status) status = waited;
@@ -325,11 +386,11 @@ static qn_status fetch_now(qn_buffer *root, const qn__intervals *missing) {
 }
 
 /* The same without waiting: streams that use the buffer later wait for it, as for what was sent. */
-static qn_status fetch_later(qn_buffer *root, const qn__intervals *missing, qn_stream *stream) {
+static qn_status fetch_later(qn_buffer *root, const qn__intervals *missing, qn_stream *stream, qn_move move) {
     uint64_t number = 0;
     pthread_mutex_lock(&root->device->use_lock);
     qn_status status = wait_for_hidden(root, stream);
-    if (!status) status = fetch(root, missing, stream, &number);
+    if (!status) status = fetch(root, missing, stream, move, &number);
     if (number) {
         note_hidden(root, stream, number);
         root->fetch_runs = true;
@@ -340,7 +401,7 @@ static qn_status fetch_later(qn_buffer *root, const qn__intervals *missing, qn_s
 
 /* On a stream, or at once where that is NULL. What the host has can be mapped when the device is gone. */
 static qn_status make_host_side(qn_buffer *root, qn_stream *stream, qn_map_access access,
-                                qn__interval interval) {
+                                qn__interval interval, qn_move move) {
     qn_status status = stream ? QN_OK : wait_for_users(root);
     if (!stream && !status) root->fetch_runs = false;
     const bool has_some = root->view && root->state != QN_BUFFER_DEVICE && !root->fetch_runs;
@@ -354,7 +415,7 @@ static qn_status make_host_side(qn_buffer *root, qn_stream *stream, qn_map_acces
     if (!status && lost)
         status = missing.count ? QN_ERROR_DEVICE_LOST : QN_OK; /* the wait has left the message */
     else if (!status)
-        status = stream ? fetch_later(root, &missing, stream) : fetch_now(root, &missing);
+        status = stream ? fetch_later(root, &missing, stream, move) : fetch_now(root, &missing, move);
     qn__intervals_free(&root->object.context->allocator, &missing);
     return status;
 }
@@ -382,7 +443,7 @@ static qn_status map(qn_buffer *buffer, qn_stream *stream, qn_map_access access,
     qn_buffer *root = qn__buffer_root(buffer);
     const uint64_t begin = buffer->offset + offset;
     const qn__interval interval = {begin, begin + size};
-    status = make_host_side(root, stream, access, interval);
+    status = make_host_side(root, stream, access, interval, QN_MOVE_MAP);
     if (status) return status;
     pthread_mutex_lock(&root->device->use_lock);
     root->maps++;
@@ -404,23 +465,70 @@ qn_status qn_buffer_map_range(qn_buffer *buffer, qn_map_access access, uint64_t 
     return status ? status : map(buffer, NULL, access, offset, size, pointer, "qn_buffer_map_range");
 }
 
+/* Of calls that have the sides brought together on a stream; *stream is the default stream where it is NULL. */
+static qn_status check_stream(qn_stream **stream, qn_buffer *buffer, const char *function) {
+    qn_status status = qn__check_beside(*stream, buffer, QN__OBJECT_BUFFER, function, "buffer");
+    if (!status && *stream) status = qn__check_beside(buffer, *stream, QN__OBJECT_STREAM, function, "stream");
+    if (status) return status;
+    *stream = qn__stream_of(*stream, buffer->device);
+    if (buffer->device != (*stream)->device)
+        return qn__other_device(buffer->device, (*stream)->device,
+                                "%s: the buffer is of another device or context", function);
+    if ((*stream)->recording)
+        return qn__fail(buffer->object.context, QN_ERROR_STATE, "%s: cannot be recorded in a graph",
+                        function);
+    return QN_OK;
+}
+
+static qn_status refuse_persistent(const qn_stream *stream, const char *function) {
+    return qn__fail(stream->object.context, QN_ERROR_STATE,
+                    "%s: copies to the host cannot be on a persistent stream", function);
+}
+
 qn_status qn_stream_map(qn_stream *stream, qn_buffer *buffer, qn_map_access access, uint64_t offset,
                         uint64_t size, void **pointer) {
     static const char function[] = "qn_stream_map";
-    qn_status status = qn__check_beside(stream, buffer, QN__OBJECT_BUFFER, function, "buffer");
+    qn_status status = check_stream(&stream, buffer, function);
     if (status) return status;
-    if (stream) status = qn__check_beside(buffer, stream, QN__OBJECT_STREAM, function, "stream");
-    if (status) return status;
-    stream = qn__stream_of(stream, buffer->device);
-    qn_context *context = buffer->object.context;
-    if (buffer->device != stream->device)
-        return qn__other_device(buffer->device, stream->device,
-                                "%s: the buffer is of another device or context", function);
-    if (stream->recording)
-        return qn__fail(context, QN_ERROR_STATE, "%s: maps cannot be recorded in a graph", function);
-    if (atomic_load(&stream->persistent))
-        return qn__fail(context, QN_ERROR_STATE, "%s: maps cannot be on a persistent stream", function);
+    if (atomic_load(&stream->persistent)) return refuse_persistent(stream, function);
     return map(buffer, stream, access, offset, size, pointer, function);
+}
+
+/* ---- bringing them together ---- */
+
+static qn_status bring_to_device(qn_buffer *buffer, qn_stream *stream, const char *function) {
+    return qn__buffers_use(&(qn__use){buffer, false}, 1, stream, QN_MOVE_TO_DEVICE, function);
+}
+
+/* On the stream, or now where that is NULL. What is mapped for reading may be brought over as well. */
+static qn_status bring_to_host(qn_buffer *buffer, qn_stream *stream, const char *function) {
+    qn_buffer *root = qn__buffer_root(buffer);
+    const qn__interval interval = {buffer->offset, buffer->offset + buffer->size};
+    if (root->write_maps) return refuse(root, function);
+    return make_host_side(root, stream, QN_MAP_READ, interval, QN_MOVE_TO_HOST);
+}
+
+qn_status qn_stream_prefetch(qn_stream *stream, qn_buffer *buffer, qn_side side) {
+    static const char function[] = "qn_stream_prefetch";
+    qn_status status = check_stream(&stream, buffer, function);
+    if (status) return status;
+    if (side != QN_SIDE_DEVICE && side != QN_SIDE_HOST)
+        return qn__fail(buffer->object.context, QN_ERROR_ARGUMENT, "%s: side %d is not a qn_side", function,
+                        (int)side);
+    if (side == QN_SIDE_DEVICE) return bring_to_device(buffer, stream, function);
+    if (atomic_load(&stream->persistent)) return refuse_persistent(stream, function);
+    if (qn__buffer_root(buffer)->shared) return QN_OK;
+    return bring_to_host(buffer, stream, function);
+}
+
+qn_status qn_buffer_sync(qn_buffer *buffer) {
+    static const char function[] = "qn_buffer_sync";
+    qn_status status = qn__check(buffer, QN__OBJECT_BUFFER, function, "buffer");
+    if (status) return status;
+    qn_buffer *root = qn__buffer_root(buffer);
+    status = bring_to_device(root, root->device->stream, function);
+    if (!status) status = bring_to_host(root, NULL, function);
+    return status;
 }
 
 /* What maps for writing reached is the newest there is now. */

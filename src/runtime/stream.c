@@ -411,7 +411,16 @@ static qn_status check_transfer(qn_stream *stream, qn_buffer *buffer, uint64_t o
                                 "%s: the buffer is of another device or context", function);
     status = check_range(buffer, offset, size, function);
     if (status) return status;
-    return qn__buffers_use(&(qn__use){buffer, writes}, 1, stream, function);
+    return qn__buffers_use(&(qn__use){buffer, writes}, 1, stream, QN_MOVE_TRANSFER, function);
+}
+
+/* Of a copy the last buffer is the one that is written. */
+static void count_transfer(const qn__command *command, const qn__use *last) {
+    if (command->kind == QN__COMMAND_FILL) return;
+    const qn_move move = command->kind == QN__COMMAND_WRITE  ? QN_MOVE_WRITE
+                         : command->kind == QN__COMMAND_READ ? QN_MOVE_READ
+                                                             : QN_MOVE_COPY;
+    qn__buffer_moved(last->buffer, move, command->size);
 }
 
 /* Submits a transfer of one or two buffers, or of one and pinned host memory, and remembers who uses them. */
@@ -420,6 +429,7 @@ static qn_status submit_transfer(qn_stream *stream, const qn__command *command, 
     uint64_t number;
     qn_status status = qn__stream_submit(stream, command, uses, count, host ? &host->object : NULL, &number);
     if (number) qn__buffers_used(uses, count, stream, number);
+    if (number) count_transfer(command, &uses[count - 1]);
     return status;
 }
 
@@ -517,6 +527,7 @@ static qn_status copy_by_peers(qn_stream *stream, const qn__command *command, co
     if (!status) status = qn__stream_submit(stream, command, uses, 2, NULL, &number);
     if (number) qn__peer_set(root, stream, number);
     if (number) qn__buffers_used(own, 1, stream, number);
+    if (number) qn__buffer_moved(own->writes ? own->buffer : other->buffer, QN_MOVE_COPY, command->size);
     return status;
 }
 
@@ -539,7 +550,7 @@ static qn_status copy_across(qn_stream *stream, qn_buffer *from, uint64_t from_o
     const qn__use own = {reads ? from : to, !reads}, other = {reads ? to : from, reads};
     qn__crossing *crossing = NULL;
     uint64_t number = 0;
-    status = qn__buffers_use(&own, 1, stream, "qn_stream_copy");
+    status = qn__buffers_use(&own, 1, stream, QN_MOVE_TRANSFER, "qn_stream_copy");
     if (!status) status = qn__buffer_cross(other.buffer, other.writes, "qn_stream_copy");
     const bool in_host = qn__buffer_root(from)->shared || qn__buffer_root(to)->shared;
     if (!status && qn__are_peers(from->device, to->device) && !in_host &&
@@ -553,6 +564,7 @@ static qn_status copy_across(qn_stream *stream, qn_buffer *from, uint64_t from_o
     if (!status) status = qn__stream_submit_crossing(stream, crossing, &number);
     if (status && crossing) qn__crossing_free(crossing);
     if (number) qn__buffers_used(&own, 1, stream, number);
+    if (number) qn__buffer_moved(to, QN_MOVE_COPY, size);
     return status;
 }
 

@@ -47,6 +47,7 @@ static struct {
     qn_check_stats check_stats;
     qn_allocator allocator;
     qn_memory_stats memory;
+    qn_moves moves;
     qn_buffer *buffer;
     qn_program *program;
     qn_program_times times;
@@ -147,6 +148,11 @@ static qn_status map_and_unmap(qn_stream *stream, qn_buffer *buffer) {
     X(qn_stream_map, 1, BUFFER, map_and_unmap(o[STREAM], h))                                                 \
     X(qn_buffer_unmap, 0, BUFFER, qn_buffer_unmap(h))                                                        \
     X(qn_buffer_get_state, 0, BUFFER, nothing(qn_buffer_get_state(h) == QN_BUFFER_DEVICE))                   \
+    X(qn_stream_prefetch, 0, STREAM, qn_stream_prefetch(h, o[BUFFER], QN_SIDE_DEVICE))                       \
+    X(qn_stream_prefetch, 1, BUFFER, qn_stream_prefetch(o[STREAM], h, QN_SIDE_DEVICE))                       \
+    X(qn_buffer_sync, 0, BUFFER, qn_buffer_sync(h))                                                          \
+    X(qn_buffer_get_moves, 0, BUFFER, qn_buffer_get_moves(h, QN_MOVE_MAP, &out.moves))                       \
+    X(qn_device_get_moves, 0, DEVICE, qn_device_get_moves(h, QN_MOVE_MAP, &out.moves))                       \
     X(qn_program_create, 0, DEVICE, qn_program_create(h, &program_desc, &out.program))                       \
     X(qn_program_destroy, 0, PROGRAM, (qn_program_destroy(h), QN_ERROR_ARGUMENT))                            \
     X(qn_program_log, 0, PROGRAM, nothing(qn_program_log(h)[0] == 0))                                        \
@@ -227,9 +233,9 @@ static const struct call {
 enum { NUM_CALLS = sizeof calls / sizeof *calls };
 
 /* These take no object. */
-static const char *const others[] = {"qn_version",           "qn_finding_kind_name", "qn_status_name",
-                                     "qn_status_text",       "qn_capability_name",   "qn_context_create",
-                                     "qn_context_create_for"};
+static const char *const others[] = {
+    "qn_version",         "qn_finding_kind_name", "qn_status_name",        "qn_status_text",
+    "qn_capability_name", "qn_context_create",    "qn_context_create_for", "qn_move_name"};
 
 static bool is_known(const char *name) {
     for (size_t i = 0; i < NUM_CALLS; i++)
@@ -260,6 +266,7 @@ static void the_table_has_every_function(void **state) {
     (void)state;
     assert_true(functions_of("include/quern/quern.h") > 50);
     assert_true(functions_of("include/quern/interop.h") > 5);
+    assert_true(functions_of("include/quern/memory.h") > 10);
     assert_int_equal(functions_of("include/quern/check.h"), 6);
 }
 
