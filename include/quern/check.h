@@ -78,6 +78,11 @@ typedef struct qn_finding {
     uint64_t object_size; /* its bytes */
     int64_t offset;       /* of the access in it */
     uint64_t size;        /* bytes of the access */
+    qn_check_place
+        declared;         /* of the object: where the source declares it, without ids; file NULL: not known */
+    const char *buffer;   /* label of the buffer that the object lies in, qn_buffer_desc.label; NULL: none */
+    uint64_t buffer_size, /* all its bytes, of which the object may be a view; 0: it lies in no buffer */
+        buffer_number;    /* which of the buffers that were made on the device, from 1; 0: it lies in none */
 } qn_finding;
 
 /* What is looked for beside what is wrong for certain. */

@@ -83,7 +83,10 @@ static void tell(const access *a, qn_finding_kind kind, uint64_t i, const qn__ch
                                     .object_size = object ? object->size : 0,
                                     .size = a->size,
                                     .offset =
-                                        object ? (int64_t)(address - (object->begin + i * object->step)) : 0};
+                                        object ? (int64_t)(address - (object->begin + i * object->step)) : 0,
+                                    .declared = known->loc,
+                                    .region = object ? object->region : NULL,
+                                    .object_begin = object ? object->begin : 0};
     QN__CHECK_REPORT(qn__check_state(a->frame)->checker, &found, "%s %s %llu byte%s %s",
                      qn__check_item_text(a->frame, i, item), verb(a), (unsigned long long)a->size,
                      a->size == 1 ? "" : "s", where);

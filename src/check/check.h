@@ -18,6 +18,8 @@ void qn__checker_destroy(qn__checker *checker);
    is found out. */
 void *qn__check_memory_create(qn__checker *checker, uint64_t size);
 void qn__check_memory_destroy(qn__checker *checker, void *memory);
+/* What findings call it; without memory for the text, nothing. */
+void qn__check_memory_label(qn__checker *checker, const void *memory, const char *label);
 /* Bytes of such memory have been written, or copied, by others than kernels. */
 void qn__check_wrote(qn__checker *checker, const void *to, uint64_t size);
 void qn__check_copied(qn__checker *checker, const void *to, const void *from, uint64_t size);

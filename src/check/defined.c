@@ -125,42 +125,66 @@ static bool find_undefined(qn__vm_frame *frame, const qn__vm_instr *instr, uint3
     return found;
 }
 
-/* The variable that a value comes from, as far as its instructions tell. */
-static const ir_instr *find_load(const ir_value *value, const bool *tracked, unsigned depth) {
+/* Whether a value of the work-item has an undefined bit, as its slot still tells. */
+static bool is_undefined(const qn__vm_frame *frame, const ir_value *value, uint64_t item) {
+    const qn__check_run_state *r = qn__check_state(frame);
+    const uint32_t slot = r->program->slots[value->id];
+    if (slot == QN__CHECK_CLEAN || !r->dirty[slot]) return false;
+    const unsigned char *bits = qn__check_bits(frame, slot);
+    for (unsigned l = 0; l < value->type.lanes; l++)
+        if (qn__vm_get(bits, qn__vm_lane_size(value->type), l * frame->stride + item)) return true;
+    return false;
+}
+
+/* The load that a value of the work-item comes from, as far as its instructions tell: of operands that are undefined, before others. */
+static const ir_instr *find_load(const qn__vm_frame *frame, const ir_value *value, uint64_t item,
+                                 unsigned depth) {
     enum { FAR = 24 };
+    const bool *tracked = qn__check_state(frame)->program->tracked;
     if (depth > FAR || !tracked[value->id] || !value->def) return NULL;
     if (value->value_kind == IR_VALUE_RESULT && is_memory_op(value->def)) return value->def;
     if (value->value_kind != IR_VALUE_RESULT || qn__ir_is_construct(value->def)) return NULL;
-    for (uint32_t k = 0; k < value->def->num_operands; k++) {
-        const ir_instr *load = find_load(value->def->operands[k], tracked, depth + 1);
-        if (load) return load;
-    }
+    for (int others = 0; others < 2; others++)
+        for (uint32_t k = 0; k < value->def->num_operands; k++) {
+            const ir_value *operand = value->def->operands[k];
+            const bool is_wanted = is_undefined(frame, operand, item) != (others != 0);
+            const ir_instr *load = is_wanted ? find_load(frame, operand, item, depth + 1) : NULL;
+            if (load) return load;
+        }
     return NULL;
 }
 
-static const char *variable_name(const qn__vm_frame *frame, const ir_value *value) {
-    const ir_instr *load = find_load(value, qn__check_state(frame)->program->tracked, 0);
+/* Its name, and where it is declared, as far as that is known. */
+static const char *variable_name(const qn__vm_frame *frame, const ir_value *value, uint64_t item,
+                                 ir_loc *declared) {
+    const ir_function *kernel = frame->program->kernel;
+    const ir_instr *load = find_load(frame, value, item, 0);
     const ir_value *pointer = load ? load->operands[0] : NULL;
     while (pointer && pointer->value_kind == IR_VALUE_RESULT && pointer->def->op == IR_PTR_ADD)
         pointer = pointer->def->operands[0];
     if (!pointer) return value->name;
+    if (pointer->value_kind == IR_VALUE_ARG) *declared = kernel->args.data[pointer->index].loc;
     if (pointer->value_kind != IR_VALUE_RESULT) return pointer->name;
+    if (pointer->def->op == IR_VAR) *declared = pointer->def->loc;
     if (pointer->def->op == IR_VAR) return pointer->def->attr.var->name;
-    if (pointer->def->op == IR_LOCAL)
-        return frame->program->kernel->locals.data[pointer->def->attr.index].name;
-    return pointer->name;
+    if (pointer->def->op != IR_LOCAL) return pointer->name;
+    const ir_local *local = &kernel->locals.data[pointer->def->attr.index];
+    *declared = local->loc;
+    return local->name;
 }
 
 static void sink(qn__vm_frame *frame, const qn__vm_instr *instr, uint32_t k, const char *what) {
     uint64_t item = 0;
     if (!qn__check_is_dirty(frame, instr, k) || !find_undefined(frame, instr, k, &item)) return;
-    const char *name = variable_name(frame, instr->ir->operands[k]);
+    ir_loc declared = {0};
+    const char *name = variable_name(frame, instr->ir->operands[k], item, &declared);
     const bool is_named = name && name[0] && name[0] != '.';
     const qn__check_report found = {.kind = QN_FINDING_UNINITIALISED,
                                     .frame = frame,
                                     .instr = instr->ir,
                                     .item = item,
-                                    .object = is_named ? name : NULL};
+                                    .object = is_named ? name : NULL,
+                                    .declared = declared};
     char text[96];
     QN__CHECK_REPORT(qn__check_state(frame)->checker, &found,
                      "%s of %s depends on %s%.100s%s, which nobody has written", what,

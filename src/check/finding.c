@@ -79,13 +79,16 @@ bool qn__check_is_known(qn__checker *checker, const qn__check_report *report) {
 
 /* ---- places ---- */
 
-static qn_check_place place_of(qn__checker *checker, const qn__check_report *report, const ir_instr *instr) {
+static qn_check_place place_at(qn__checker *checker, const qn__check_report *report, ir_loc loc) {
     const ir_module *module = report->frame->program->kernel->module;
-    const ir_loc loc = loc_of(report, instr);
     qn_check_place place = {.line = loc.line, .column = loc.column};
     place.file = qn__arena_strdup(
         &checker->arena, loc.line && loc.file < module->files.len ? module->files.data[loc.file] : "");
     return place;
+}
+
+static qn_check_place place_of(qn__checker *checker, const qn__check_report *report, const ir_instr *instr) {
+    return place_at(checker, report, loc_of(report, instr));
 }
 
 static qn_check_place first_place(qn__checker *checker, const qn__check_report *report) {
@@ -143,6 +146,30 @@ static void put_place(qn__buf *out, const qn_check_place *place) {
         qn__buf_printf(out, "%s:%u:%u: ", place->file, (unsigned)place->line, (unsigned)place->column);
 }
 
+/* "declared here; it is bytes 128 to 160 of the buffer 'weights' of 4096 bytes, number 3 of the device" */
+static void put_object(qn__buf *out, const qn__check_report *report, const qn_finding *finding) {
+    const ir_module *module = report->frame->program->kernel->module;
+    if (!finding->declared.file && !finding->buffer_number) return;
+    const bool is_named = finding->object != NULL;
+    if (finding->declared.file) put_place(out, &finding->declared);
+    if (!finding->declared.file) qn__buf_puts(out, "  ");
+    qn__buf_printf(out, "%s%.100s%s ", is_named ? "'" : "", is_named ? finding->object : "it",
+                   is_named ? "'" : "");
+    if (finding->declared.file) qn__buf_puts(out, "is declared here");
+    if (finding->buffer_number) {
+        const uint64_t first = report->object_begin - report->region->begin;
+        qn__buf_printf(out, "%slies ", finding->declared.file ? "; it " : "");
+        if (finding->object_size && finding->object_size < finding->buffer_size)
+            qn__buf_printf(out, "from byte %llu on ", (unsigned long long)first);
+        qn__buf_printf(out, "in the buffer %s%.128s%s%sof %llu bytes, number %llu of the device",
+                       finding->buffer ? "'" : "", finding->buffer ? finding->buffer : "",
+                       finding->buffer ? "'" : "", finding->buffer ? " " : "",
+                       (unsigned long long)finding->buffer_size, (unsigned long long)finding->buffer_number);
+    }
+    qn__buf_putc(out, '\n');
+    if (finding->declared.file) put_excerpt(out, module, report->declared);
+}
+
 static const char *text_of(qn__checker *checker, const qn__check_report *report, const qn_finding *finding) {
     const ir_module *module = report->frame->program->kernel->module;
     const unsigned dims = dims_of(report->frame);
@@ -155,12 +182,14 @@ static const char *text_of(qn__checker *checker, const qn__check_report *report,
     qn__buf_printf(&out, "  by work-item %s of work-group %s\n",
                    ids_text(finding->place.work_item, dims, item, sizeof item),
                    ids_text(finding->place.work_group, dims, group, sizeof group));
-    if (!finding->other.file) return out.data;
-    put_place(&out, &finding->other);
-    qn__buf_printf(&out, "the access before, by work-item %s of work-group %s\n",
-                   ids_text(finding->other.work_item, dims, item, sizeof item),
-                   ids_text(finding->other.work_group, dims, group, sizeof group));
-    put_excerpt(&out, module, loc_of(report, report->other));
+    if (finding->other.file) {
+        put_place(&out, &finding->other);
+        qn__buf_printf(&out, "the access before, by work-item %s of work-group %s\n",
+                       ids_text(finding->other.work_item, dims, item, sizeof item),
+                       ids_text(finding->other.work_group, dims, group, sizeof group));
+        put_excerpt(&out, module, loc_of(report, report->other));
+    }
+    put_object(&out, report, finding);
     return out.data;
 }
 
@@ -215,6 +244,13 @@ void qn__check_report_new(qn__checker *checker, const qn__check_report *report, 
     finding->object_size = report->object_size;
     finding->offset = report->offset;
     finding->size = report->size;
+    if (report->declared.line) finding->declared = place_at(checker, report, report->declared);
+    if (report->region && report->region->number) {
+        finding->buffer =
+            report->region->label ? qn__arena_strdup(&checker->arena, report->region->label) : NULL;
+        finding->buffer_size = report->region->size;
+        finding->buffer_number = report->region->number;
+    }
     if (is_allowed(report)) {
         qn__vec_push(&checker->arena, &checker->allowed, finding);
         return;

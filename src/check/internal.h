@@ -53,6 +53,8 @@ typedef struct qn__check_region {
     qn__check_cell *cells; /* NULL: not needed yet */
     unsigned char *bits;   /* undefined ones, where buffers are looked at, too; else NULL */
     unsigned shift;        /* of an offset to its cell: 2 or 0 */
+    uint64_t number;       /* of buffers, from 1 in the order in which they were made */
+    char *label;           /* or NULL */
     bool is_local, is_freed;
     bool is_written; /* in this launch, perhaps */
 } qn__check_region;
@@ -75,6 +77,7 @@ struct qn__check_program {
     const struct ir_module *module;
     QN__VEC(const ir_instr *) places;
     const bool *tracked;  /* by value id */
+    uint32_t *slots;      /* of results that are tracked, by value id; QN__CHECK_CLEAN: of others */
     bool buffers;         /* undefined bits of buffers are looked at, too */
     bool orders;          /* has fences, or atomics that order */
     bool writes_anywhere; /* through pointers that may lead to any buffer */
@@ -145,6 +148,9 @@ typedef struct qn__check_report {
     const char *object;
     uint64_t object_size, size;
     int64_t offset;
+    ir_loc declared;                /* of the object; line 0: not known */
+    const qn__check_region *region; /* that it lies in; NULL: no buffer */
+    uint64_t object_begin;          /* its address, where there is a region */
 } qn__check_report;
 
 struct qn__checker {
@@ -154,6 +160,7 @@ struct qn__checker {
     uint64_t memory, shadow; /* bytes now */
     qn__check_region *regions, *freed;
     qn__check_region local; /* of the group that runs */
+    uint64_t num_made;      /* regions, since it began */
     uint64_t freed_size;
     uint32_t time;
     qn__arena arena; /* findings */

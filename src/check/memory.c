@@ -33,6 +33,7 @@ void qn__check_shadow_add(qn__checker *checker, uint64_t bytes) {
 static void release(qn__checker *checker, qn__check_region *region) {
     qn__check_cells_free(checker, region);
     qn__release(checker->allocator, region->bits);
+    qn__release(checker->allocator, region->label);
     qn__release(checker->allocator, region->base);
     qn__release(checker->allocator, region);
 }
@@ -75,9 +76,19 @@ void *qn__check_memory_create(qn__checker *checker, uint64_t size) {
                                  .begin = (uintptr_t)aligned,
                                  .size = size,
                                  .bits = bits,
+                                 .number = ++checker->num_made,
                                  .shift = 2};
     checker->regions = region;
     return aligned;
+}
+
+void qn__check_memory_label(qn__checker *checker, const void *memory, const char *label) {
+    qn__check_region *region = checker->regions;
+    const size_t size = strlen(label) + 1;
+    while (region->begin != (uintptr_t)memory) region = region->next;
+    qn__release(checker->allocator, region->label);
+    region->label = qn__allocate(checker->allocator, size);
+    if (region->label) memcpy(region->label, label, size);
 }
 
 /* The oldest go first. */

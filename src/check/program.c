@@ -38,6 +38,7 @@ static void attach(void *user, qn__vm_instr *instr) {
     qn__check_note *note = QN__NEW(program->arena, qn__check_note);
     note->slots = tracked_slots(program, instr);
     note->is_tracked = !qn__ir_is_construct(ir) && ir->num_results && program->tracked[ir->results[0]->id];
+    if (note->is_tracked) program->slots[ir->results[0]->id] = instr->result;
     instr->note = note;
     qn__vm_handler *handler = qn__check_pick_access(ir);
     if (handler) note->place = add_place(program, ir);
@@ -61,6 +62,8 @@ qn__check_program *qn__check_prepare(qn__checker *checker, qn__arena *arena, con
                                    .module = module,
                                    .buffers = checker->settings.also & QN_CHECK_BUFFERS};
     program->tracked = qn__check_find_tracked(arena, function, checker->settings.also & QN_CHECK_BUFFERS);
+    program->slots = QN__NEW_ARRAY(arena, uint32_t, function->num_values + 1u);
+    for (uint32_t i = 0; i <= function->num_values; i++) program->slots[i] = QN__CHECK_CLEAN;
     const qn__vm_watch watch = {attach, program->tracked, program};
     program->vm = qn__vm_prepare_watched(arena, function, sub_group_size, &watch, error);
     return program->vm ? program : NULL;

@@ -119,7 +119,10 @@ static void report(const conflict *c) {
                                     .object = is_named ? object->name : NULL,
                                     .object_size = c->t->region->size,
                                     .offset = (int64_t)(c->address - begin),
-                                    .size = c->size};
+                                    .size = c->size,
+                                    .declared = object->loc,
+                                    .region = c->t->region,
+                                    .object_begin = begin};
     const bool same_group = qn__stamp_time(c->before) >= c->t->window.group;
     const bool writes = c->t->access != QN__CHECK_READ && c->t->access != QN__CHECK_ATOMIC_READ;
     char text[96];

@@ -451,6 +451,7 @@ typedef struct ir_arg {
     const char *name, *type_name;   /* "x", "float4*" */
     const char *const *field_names; /* of a struct by value or pointed to, as in code_info.def */
     const uint32_t *fields;
+    ir_loc loc;          /* of its declaration; line 0: not known */
     uint32_t num_fields; /* words of `fields` are IR_FIELD_WORDS times as many */
     uint32_t
         extent_of; /* of a safe kernel: 1 + the parameter whose memory has so many bytes; 0: it is none */
@@ -464,6 +465,7 @@ typedef struct ir_local {
     const char *name;
     uint64_t size;
     uint32_t align;
+    ir_loc loc; /* of its declaration */
 } ir_local;
 
 /* The constants of a function, by hash; use qn__ir_const. */
@@ -525,6 +527,7 @@ typedef struct ir_global {
     uint32_t align;
     const uint8_t *data; /* size bytes */
     QN__VEC(ir_relocation) relocations;
+    ir_loc loc;      /* of its declaration */
     bool is_format;  /* printf format string */
     ir_type element; /* element type for printing as a table, or IR_VOID */
 } ir_global;

@@ -278,6 +278,8 @@ typedef struct qn_backend {
     void (*finding_clear)(qn__gpu *gpu);
     void (*check_configure)(qn__gpu *gpu, const qn_check_desc *desc);
     void (*check_stats)(qn__gpu *gpu, qn_check_stats *stats);
+    /* NULL: labels of buffers are of no use to it. */
+    void (*memory_label)(qn__gpu *gpu, qn__memory *memory, const char *label);
 } qn_backend;
 
 /* Copy of a command with its argument block and, for WRITE, its data behind it; freed with qn__release. */

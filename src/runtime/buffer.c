@@ -169,6 +169,8 @@ qn_status qn_buffer_create(qn_device *device, const qn_buffer_desc *given, qn_bu
     buffer->external = desc.exportable != 0;
     buffer->exportable = desc.exportable;
     status = allocate(buffer);
+    if (!status && buffer->label && device->backend->memory_label)
+        device->backend->memory_label(device->gpu, buffer->memory, buffer->label);
     if (!status) status = set_contents(buffer, &desc);
     if (status) {
         qn__object_destroy(&buffer->object, QN__OBJECT_BUFFER);

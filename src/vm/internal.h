@@ -68,6 +68,7 @@ typedef struct qn__vm_object {
     uint64_t size;    /* bytes; of buffers and __local arguments the launch knows */
     const char *name; /* in the source, or NULL */
     uint64_t place;   /* PRIVATE, LOCAL: byte offset */
+    ir_loc loc;       /* of its declaration; line 0: not known */
 } qn__vm_object;
 
 typedef struct qn__vm_arg {

@@ -37,13 +37,14 @@ static void found(search *s, const ir_instr *instr) {
     qn__vm_object object = {.name = NULL};
     if (s->objects[instr->results[0]->id] != unseen) return;
     if (instr->op == IR_VAR) {
-        object = (qn__vm_object){QN__VM_PRIVATE, 0, instr->attr.var->size, instr->attr.var->name, 0};
+        const ir_var *var = instr->attr.var;
+        object = (qn__vm_object){QN__VM_PRIVATE, 0, var->size, var->name, 0, instr->loc};
     } else if (instr->op == IR_LOCAL && index < kernel->locals.len) {
-        object = (qn__vm_object){QN__VM_LOCAL, 0, kernel->locals.data[index].size,
-                                 kernel->locals.data[index].name, 0};
+        const ir_local *local = &kernel->locals.data[index];
+        object = (qn__vm_object){QN__VM_LOCAL, 0, local->size, local->name, 0, local->loc};
     } else if (instr->op == IR_GLOBAL && index < kernel->module->globals.len) {
         const ir_global *global = &kernel->module->globals.data[index];
-        object = (qn__vm_object){QN__VM_CONSTANT, index, global->size, global->name, 0};
+        object = (qn__vm_object){QN__VM_CONSTANT, index, global->size, global->name, 0, global->loc};
     }
     join(s, instr->results[0], object.size ? add(s, object) : UNKNOWN);
 }
@@ -74,7 +75,7 @@ static void add_args(search *s) {
     for (uint32_t i = 0; i < kernel->args.len; i++) {
         const ir_arg *arg = &kernel->args.data[i];
         const ir_type type = arg->value->type;
-        qn__vm_object object = {QN__VM_BUFFER, i, 0, arg->name, 0};
+        qn__vm_object object = {QN__VM_BUFFER, i, 0, arg->name, 0, arg->loc};
         if (type.kind != IR_PTR) continue;
         if (type.space == IR_LOCAL_SPACE) object.kind = QN__VM_LOCAL_ARG;
         if (type.space == IR_PARAM_SPACE) object.kind = QN__VM_STRUCT, object.size = arg->size;

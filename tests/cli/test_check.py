@@ -22,7 +22,11 @@ class Check(ToolTest):
         self.assertEqual(result.stdout, "x = 1, 1, 1, 1\n")
         self.assertIn("k.cl:2:25: out of bounds: kernel 'f': work-item 4 writes 4 bytes at byte 16 of 'x', a buffer of 16 bytes\n"
                       "    x[get_global_id(0)] = 1;\n"
-                      "                        ^\n", result.stderr)
+                      "                        ^\n"
+                      "  by work-item 4 of work-group 0\n"
+                      "k.cl:1:27: 'x' is declared here; it lies in the buffer 'x' of 16 bytes, number 1 of the device\n"
+                      "kernel void f(global int *x) {\n"
+                      "                          ^\n", result.stderr)
         self.assertIn("1 finding\n", result.stderr)
 
     def test_nothing(self):
@@ -44,6 +48,8 @@ class Check(ToolTest):
         self.assertEqual(findings[0]["object"], "x")
         self.assertEqual(findings[0]["place"]["line"], 2)
         self.assertEqual(findings[0]["other"]["line"], 2)
+        self.assertEqual(findings[0]["declared"], {"line": 1, "column": 27, "file": "k.cl"})
+        self.assertEqual((findings[0]["buffer"], findings[0]["buffer_size"], findings[0]["buffer_number"]), ("x", 16, 1))
         self.assertEqual(json.loads(self.tool("check", "--json", self.write("k.cl", RACE), "--global", 1, "buf:int:4").stdout), [])
 
     def test_sarif(self):
@@ -54,6 +60,8 @@ class Check(ToolTest):
         first = log["runs"][0]["results"][0]
         self.assertEqual(first["ruleId"], "race")
         self.assertEqual(first["locations"][0]["physicalLocation"]["region"]["startLine"], 2)
+        self.assertEqual([(place["message"]["text"], place["physicalLocation"]["region"]["startLine"])
+                          for place in first["relatedLocations"]], [("the access before", 2), ("declared here", 1)])
 
     def test_max(self):
         result = self.tool("check", "--max", 1, self.write("k.cl", RACE), "--global", 4, "buf:int:4")

@@ -16,7 +16,16 @@ static const char source[] = "kernel void f(global int *x, int n) {\n"
                              "kernel void divide(global float *x) { x[0] = x[0] / x[1]; }\n"
                              "kernel void look(global int *x) { if (x[0]) x[1] = 1; }\n"
                              "kernel void count(global int *x) { atomic_inc(&x[get_group_id(0) & 1]); }\n"
-                             "kernel void race(global int *x) { x[0] = get_global_id(0); }\n";
+                             "kernel void race(global int *x) { x[0] = get_global_id(0); }\n"
+                             "constant int table[2] = {1, 2};\n"
+                             "void put(local int *p, int i) { p[i] = i; }\n"
+                             "kernel void beside(global int *x) {\n"
+                             "    local int shared[4]; int own[4] = {0};\n"
+                             "    const int i = get_global_id(0), none[1];\n"
+                             "    put(shared, i + 4);\n"
+                             "    own[i + 4] = 1;\n"
+                             "    x[0] += own[0] + table[i + 2] + none[i];\n"
+                             "}\n";
 
 typedef struct told {
     unsigned count;
@@ -125,6 +134,72 @@ static void a_race_has_two_places(void **state) {
     qn_context_destroy(context);
 }
 
+/* Of each object: the line and column of its declaration. */
+static void objects_have_declarations(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        uint32_t line, column;
+        qn_finding_kind kind;
+    } wanted[] = {{"shared", 17, 15, QN_FINDING_OUT_OF_BOUNDS},
+                  {"own", 17, 30, QN_FINDING_OUT_OF_BOUNDS},
+                  {"table", 14, 14, QN_FINDING_OUT_OF_BOUNDS},
+                  {"none", 18, 37, QN_FINDING_UNINITIALISED}};
+    qn_context *context = make_context(NULL);
+    qn_device *device = get_device(context, "check");
+    qn_program *program = make_program(device, source);
+    qn_buffer *x = make_buffer(device, 8, NULL);
+    find_first(device, program, "beside", 1, x, NULL);
+    assert_int_equal(qn_check_count(device), sizeof wanted / sizeof *wanted);
+    for (uint32_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        qn_finding finding;
+        assert_ok(context, qn_check_get(device, i, &finding));
+        assert_int_equal(finding.kind, wanted[i].kind);
+        assert_string_equal(finding.object, wanted[i].name);
+        assert_int_equal(finding.declared.line, wanted[i].line);
+        assert_int_equal(finding.declared.column, wanted[i].column);
+        assert_non_null(strstr(finding.text, "is declared here\n"));
+        assert_null(finding.buffer);
+        assert_int_equal(finding.buffer_number, 0);
+    }
+    qn_buffer_destroy(x);
+    qn_program_destroy(program);
+    qn_context_destroy(context);
+}
+
+/* An argument that is a view: which buffer it is of, by its label, and where in it. */
+static void buffers_have_labels(void **state) {
+    (void)state;
+    qn_context *context = make_context(NULL);
+    qn_device *device = get_device(context, "check");
+    qn_program *program = make_program(device, source);
+    qn_buffer *weights, *view, *place = make_buffer(device, 8, NULL);
+    assert_ok(context, qn_buffer_create(device, &(qn_buffer_desc){.size = 64, .label = "weights"}, &weights));
+    assert_ok(context, qn_buffer_view(weights, 16, 4, &view));
+    const qn_finding outside = find_first(device, program, "look", 1, view, NULL);
+    assert_int_equal(outside.kind, QN_FINDING_NONE); /* x[0] is 0 */
+    const qn_finding grown = find_first(device, program, "grow", 1, view, NULL);
+    assert_int_equal(grown.kind, QN_FINDING_OUT_OF_BOUNDS);
+    assert_string_equal(grown.object, "x");
+    assert_int_equal(grown.object_size, 4);
+    assert_string_equal(grown.buffer, "weights");
+    assert_int_equal(grown.buffer_size, 64);
+    assert_int_equal(grown.buffer_number, 2);
+    assert_non_null(strstr(grown.text,
+                           "'x' is declared here; it lies from byte 16 on in the buffer 'weights' of 64 "
+                           "bytes, number 2 of the device\n"));
+    /* One that is gone is still known. */
+    assert_int_equal(find_first(device, program, "keep", 1, place, weights).kind, QN_FINDING_NONE);
+    qn_buffer_destroy(view);
+    qn_buffer_destroy(weights);
+    const qn_finding gone = find_first(device, program, "use", 1, place, NULL);
+    assert_int_equal(gone.kind, QN_FINDING_FREED_BUFFER);
+    assert_string_equal(gone.buffer, "weights");
+    qn_buffer_destroy(place);
+    qn_program_destroy(program);
+    qn_context_destroy(context);
+}
+
 static qn_finding_kind kind_with(qn_device *device, uint32_t also, const char *name, const void *data) {
     qn_context *context = qn_device_context(device);
     assert_ok(context, qn_check_configure(device, &(qn_check_desc){.also = also}));
@@ -213,6 +288,7 @@ int main(void) {
         cmocka_unit_test(a_finding_tells_all),        cmocka_unit_test(a_destroyed_buffer_is_known),
         cmocka_unit_test(a_race_has_two_places),      cmocka_unit_test(more_is_found_when_asked),
         cmocka_unit_test(some_of_the_groups_are_run), cmocka_unit_test(other_devices_check_nothing),
+        cmocka_unit_test(objects_have_declarations),  cmocka_unit_test(buffers_have_labels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

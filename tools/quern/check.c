@@ -106,9 +106,14 @@ static void put_ids(const char *name, const uint64_t ids[3]) {
            (unsigned long long)ids[2]);
 }
 
-static void put_json_place(const qn_check_place *place) {
+static void put_json_line(const char *name, const qn_check_place *place) {
+    if (name) printf(", \"%s\": ", name);
     printf("{\"line\": %u, \"column\": %u", (unsigned)place->line, (unsigned)place->column);
     put_field("file", place->file);
+}
+
+static void put_json_place(const char *name, const qn_check_place *place) {
+    put_json_line(name, place);
     put_ids("work_item", place->work_item);
     put_ids("work_group", place->work_group);
     putchar('}');
@@ -119,24 +124,29 @@ static void put_json(const qn_finding *f, bool first) {
     put_field("kind", qn_finding_kind_name(f->kind));
     put_field("kernel", f->kernel);
     put_field("message", f->message);
-    printf(", \"place\": ");
-    put_json_place(&f->place);
-    if (f->other.file) {
-        printf(", \"other\": ");
-        put_json_place(&f->other);
-    }
+    put_json_place("place", &f->place);
+    if (f->other.file) put_json_place("other", &f->other);
     if (f->object) put_field("object", f->object);
     if (f->size)
         printf(", \"object_size\": %llu, \"offset\": %lld, \"size\": %llu",
                (unsigned long long)f->object_size, (long long)f->offset, (unsigned long long)f->size);
+    if (f->declared.file) put_json_line("declared", &f->declared);
+    if (f->declared.file) putchar('}');
+    if (f->buffer) put_field("buffer", f->buffer);
+    if (f->buffer_number)
+        printf(", \"buffer_size\": %llu, \"buffer_number\": %llu", (unsigned long long)f->buffer_size,
+               (unsigned long long)f->buffer_number);
     putchar('}');
 }
 
-static void put_location(const qn_check_place *place) {
+/* `what`: a sentence about it, or NULL. */
+static void put_location(const qn_check_place *place, const char *what) {
     printf("{\"physicalLocation\": {\"artifactLocation\": {\"uri\": ");
     put_string(place->file);
-    printf("}, \"region\": {\"startLine\": %u, \"startColumn\": %u}}}",
+    printf("}, \"region\": {\"startLine\": %u, \"startColumn\": %u}}",
            place->line ? (unsigned)place->line : 1, place->column ? (unsigned)place->column : 1);
+    if (what) printf(", \"message\": {\"text\": \"%s\"}", what);
+    putchar('}');
 }
 
 static void put_sarif(const qn_finding *f, bool first) {
@@ -145,11 +155,11 @@ static void put_sarif(const qn_finding *f, bool first) {
     printf(", \"occurrenceCount\": %llu, \"message\": {\"text\": ", (unsigned long long)f->count);
     put_string(f->message);
     printf("}, \"locations\": [");
-    put_location(&f->place);
-    if (f->other.file) {
-        printf("], \"relatedLocations\": [");
-        put_location(&f->other);
-    }
+    put_location(&f->place, NULL);
+    if (f->other.file || f->declared.file) printf("], \"relatedLocations\": [");
+    if (f->other.file) put_location(&f->other, "the access before");
+    if (f->other.file && f->declared.file) printf(", ");
+    if (f->declared.file) put_location(&f->declared, "declared here");
     printf("]}");
 }
 

@@ -130,6 +130,12 @@ static void check_memory_destroy(qn__gpu *gpu, qn__memory *memory) {
     pthread_mutex_unlock(&gpu->lock);
 }
 
+static void check_memory_label(qn__gpu *gpu, qn__memory *memory, const char *label) {
+    pthread_mutex_lock(&gpu->lock);
+    qn__check_memory_label(gpu->checker, memory, label);
+    pthread_mutex_unlock(&gpu->lock);
+}
+
 /* ---- programs ---- */
 
 static void check_code_unload(qn__gpu *gpu, qn__code *code) {
@@ -438,4 +444,5 @@ const qn_backend qn__backend_check = {
     .finding_clear = check_finding_clear,
     .check_configure = check_configure,
     .check_stats = check_stats,
+    .memory_label = check_memory_label,
 };

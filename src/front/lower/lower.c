@@ -72,6 +72,7 @@ uint32_t qn__lower_global(lower *l, ast_decl *decl) {
     ir_global global = {.name = unique_global_name(l, decl->name),
                         .size = size,
                         .align = decl->align ? decl->align : decl->type->align,
+                        .loc = qn__source_resolve(l->config->sources, decl->loc),
                         .element = table_element(decl->type)};
     global.data = decl->data ? decl->data : qn__arena_alloc(l->arena, (size_t)size);
     decl->global_index = qn__ir_global_add(l->module, global);
@@ -251,6 +252,7 @@ static void add_kernel_arg(lower *l, ir_function *function, const ast_decl *para
     qn__ir_arg_add(function, is_record ? qn__ir_pointer(IR_PARAM_SPACE) : qn__type_to_ir(type), name);
     ir_arg *arg = &qn__vec_last(&function->args);
     arg->type_name = arg_type_name(l, type);
+    arg->loc = qn__source_resolve(l->config->sources, param->loc);
     describe_fields(l, arg, type->kind == AST_POINTER ? type->base : type);
     if (type->kind == AST_POINTER) {
         describe_pointer(arg, type);

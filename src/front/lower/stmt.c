@@ -226,7 +226,7 @@ static void lower_decl(lower *l, ast_decl *decl) {
     qn__lower_at(l, decl->loc);
     uint32_t align = decl->align > decl->type->align ? decl->align : decl->type->align;
     if (decl->type->space == IR_LOCAL_SPACE) {
-        ir_local local = {.name = decl->name, .size = decl->type->size, .align = align};
+        ir_local local = {.name = decl->name, .size = decl->type->size, .align = align, .loc = l->b.loc};
         decl->global_index = qn__ir_local_add(l->b.function, local);
         return;
     }
