@@ -76,7 +76,7 @@ if(TARGET quern_static)
              WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
     add_test(NAME cl.quick COMMAND cl_runner --only quick --shard 0/10 -j 1 --cache ${PROJECT_BINARY_DIR}/cl-cache tests/cl
              WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-    add_test(NAME cl.safe COMMAND cl_runner --safe --only full --shard 2/24 -j 1 --cache ${PROJECT_BINARY_DIR}/cl-cache tests/cl
+    add_test(NAME cl.safe COMMAND cl_runner --safe --loop-budget 1000000000 --only full --shard 2/24 -j 1 --cache ${PROJECT_BINARY_DIR}/cl-cache tests/cl
              WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
     set_tests_properties(cl.plain cl.quick cl.safe PROPERTIES TIMEOUT 900)
     # By way of programs to ship, compiled and interpreted.

@@ -63,7 +63,7 @@ foreach(device cuda vulkan opencl)
     endforeach()
     quern_device_test(${device} random.${device} random_kernels --device ${device} --count 24)
     quern_device_test(${device} random.${device}.safe random_kernels --safe --device ${device} --count 8)
-    quern_device_test(${device} cl.${device}.safe cl_runner --device ${device} --safe --only full --shard 3/24 -j 1 --cache
+    quern_device_test(${device} cl.${device}.safe cl_runner --device ${device} --safe --loop-budget 1000000000 --only full --shard 3/24 -j 1 --cache
                       ${PROJECT_BINARY_DIR}/cl-cache tests/cl)
     quern_device_test(${device} operations.${device} op_kernels --device ${device} --every 59)
     if(TARGET quern_saxpy)

@@ -285,6 +285,7 @@ static bool run_passes(compile *c) {
                                 .target = c->target,
                                 .fast_math = c->options.fast_relaxed_math,
                                 .safe = request->safe,
+                                .loop_budget = request->loop_budget,
                                 .dump = wants_passes ? dump_pass : NULL,
                                 .user = c,
                                 .unsupported = &unsupported,

@@ -63,6 +63,7 @@ typedef struct qn__compile_request {
     int level;            /* 0, 1 or 2; -cl-opt-disable makes it 0 */
     bool debug;           /* as -g */
     bool safe;            /* no access leaves what a kernel was given (pass/guard.c) */
+    uint32_t loop_budget; /* with `safe`: how often a work-item's loops go round at most; 0: any number */
     bool verify;          /* verifier after every pass */
     const char *dump; /* NULL: no dump; "": the IR at the end; "all": after each pass that changed something;
                          otherwise after the pass of that name ("lower" is what the passes start from) */

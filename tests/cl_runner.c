@@ -33,6 +33,7 @@ typedef struct options {
     unsigned num_only;
     unsigned jobs, shard, shards, batch, seconds;
     bool quiet, packed, safe;
+    uint32_t loop_budget;
     const char **paths;
     size_t num_paths;
 } options;
@@ -198,7 +199,8 @@ static qn_status compile(session *s, const char *cl_options, qn_program **progra
                             .path = s->test->path,
                             .options = cl_options,
                             .opt_level = s->config->opt_level,
-                            .safe = s->host->options->safe};
+                            .safe = s->host->options->safe,
+                            .loop_budget = s->host->options->loop_budget};
     return s->host->options->packed ? compile_packed(s, &desc, program)
                                     : qn_program_create(s->device, &desc, program);
 }
@@ -647,6 +649,7 @@ static void usage(void) {
         "  --seconds N     a file may take: 120\n"
         "  --packed        pack each program (qn_program_pack) and load that\n"
         "  --safe          programs whose accesses are kept inside\n"
+        "  --loop-budget N and whose loops go round so often at most\n"
         "  --quiet         print only what failed");
     exit(2);
 }
@@ -680,6 +683,8 @@ static void parse(int argc, char **argv, options *o) {
             o->packed = true;
         else if (strcmp(argv[i], "--safe") == 0)
             o->safe = true;
+        else if (strcmp(argv[i], "--loop-budget") == 0 && i + 1 < argc)
+            o->loop_budget = (uint32_t)strtoul(argv[++i], NULL, 10);
         else if (strcmp(argv[i], "--quiet") == 0)
             o->quiet = true;
         else if (strcmp(argv[i], "-j") == 0)

@@ -528,6 +528,8 @@ typedef struct qn_program_desc {
     const qn_source *sources;
     size_t num_sources;
     bool safe; /* no access leaves the memory that a kernel was given or has */
+    uint32_t
+        loop_budget; /* with `safe`: how often a work-item's loops go round at most; 0: as often as they do */
 } qn_program_desc;
 
 /* Compiles for one device. On the CPU device kernels can be launched within milliseconds: they are interpreted while
@@ -542,7 +544,11 @@ typedef struct qn_program_desc {
    compiled without optimisation, or else interpreted; `log` gets a warning. Any thread.
    `safe` is for kernels that others wrote: an access outside of the buffers and arrays that a kernel was given or has reads zero or is
    dropped; the next call that waits for the device says QN_ERROR_KERNEL_FAILED with the first one's line, name and place. Results of right
-   kernels are the same. A pointer whose origin is hidden, or a built-in that cannot be checked, is QN_ERROR_UNSUPPORTED with the line. */
+   kernels are the same. A pointer whose origin is hidden, or a built-in that cannot be checked, is QN_ERROR_UNSUPPORTED with the line.
+   With `loop_budget` no such kernel runs for ever: all loops of a work-item together go round that many times, then each is left the
+   next time that it would go round, and the next wait says QN_ERROR_KERNEL_FAILED with the loop's line. Loops that, optimised, go
+   round a constant number of times, at most 1,024 with those in them, are not counted; loops with barriers, and those with sub-group functions,
+   have such a budget each for themselves. Without `safe` it is QN_ERROR_ARGUMENT. */
 QN_API qn_status qn_program_create(qn_device *device, const qn_program_desc *desc, qn_program **program);
 QN_API void qn_program_destroy(qn_program *program);
 QN_API const char *qn_program_log(const qn_program *program); /* warnings; "" if none; the program's */

@@ -78,7 +78,15 @@ qn__memory qn__memory_of(const ir_function *kernel, const ir_value *pointer) {
 /* Bytes that a value takes there; a 3-vector has three lanes. */
 static uint64_t size_of(ir_type type) { return (uint64_t)qn__ir_bits(type) / 8 * type.lanes; }
 
+/* Notes of faults stay as they are. */
+static bool is_note(const ir_instr *i) {
+    const ir_value *to = i->num_operands ? i->operands[0] : NULL;
+    return to && to->value_kind == IR_VALUE_ARG &&
+           i->parent->function->args.data[to->index].flags & IR_ARG_FAULTS;
+}
+
 unsigned qn__accesses_of(const ir_instr *i, qn__access accesses[QN__MOST_ACCESSES]) {
+    if (is_note(i)) return 0;
     switch (i->op) {
     case IR_LOAD:
     case IR_ATOMIC_LOAD:
@@ -108,7 +116,6 @@ static ir_value *op2(guard *g, ir_op op, ir_value *a, ir_value *b) { return qn__
 static ir_value *wide(guard *g, uint64_t value) {
     return qn__ir_const_int(g->kernel, IR_I64, (int64_t)value);
 }
-static ir_value *word(guard *g, uint32_t value) { return qn__ir_const_int(g->kernel, IR_I32, value); }
 
 static ir_value *with(guard *g, ir_op op, ir_value *a, uint64_t b) { return op2(g, op, a, wide(g, b)); }
 
@@ -305,45 +312,51 @@ static bool check_lines(guard *g, const qn__access *access, const ir_instr *inst
 
 /* ---- what happens then ---- */
 
-static ir_instr *store_fault(guard *g, ir_value *value, int64_t offset) {
-    ir_instr *store = qn__ir_store(&g->b, g->faults, value, 0, 0);
-    store->attr.offset = offset;
-    return store;
+static void store_fault(ir_builder *b, ir_value *faults, ir_value *value, int64_t offset) {
+    qn__ir_store(b, faults, value, 0, 0)->attr.offset = offset;
 }
 
-static uint32_t add_site(guard *g, const ir_instr *instr, const qn__access *access, const char *name) {
-    ir_module *module = g->module;
-    const char *file =
-        instr->loc.line && instr->loc.file < module->files.len ? module->files.data[instr->loc.file] : "?";
-    char size[32] = "a fragment";
-    if (access->size) snprintf(size, sizeof size, "%llu bytes", (unsigned long long)access->size);
-    const char *site =
-        qn__arena_printf(module->arena, "%s:%u: kernel '%s' %s %s %s%s%s", file, (unsigned)instr->loc.line,
-                         g->name, access->writes ? "writes" : "reads", size,
-                         name ? "of '" : "where a pointer leads", name ? name : "", name ? "'" : "");
-    qn__vec_push(module->arena, &module->sites, site);
-    return (uint32_t)module->sites.len - 1;
-}
-
-/* Counts the fault; the first tells where it was. */
-static void note_fault(guard *g, uint32_t site, const check *c) {
-    ir_instr *count =
-        qn__ir_emit(&g->b, IR_ATOMIC_RMW, (ir_value *[]){g->faults, word(g, 1)}, 2, &word_type, 1);
+void qn__note_fault(ir_builder *b, const qn__fault *fault) {
+    ir_value *one = qn__ir_const_int(b->function, IR_I32, 1),
+             *none = qn__ir_const_int(b->function, IR_I32, 0);
+    ir_instr *count = qn__ir_emit(b, IR_ATOMIC_RMW, (ir_value *[]){fault->faults, one}, 2, &word_type, 1);
     count->attr.align = sizeof(uint32_t);
     count->attr.order = IR_RELAXED;
     count->attr.scope = IR_SCOPE_DEVICE;
     count->attr.combine = IR_COMBINE_ADD;
-    ir_region *here = g->b.region;
-    ir_instr *first = qn__ir_if(&g->b, op2(g, IR_EQ, count->results[0], word(g, 0)), NULL, 0);
+    ir_region *here = b->region;
+    ir_instr *before = b->before;
+    ir_instr *first = qn__ir_if(b, qn__ir_op2(b, IR_EQ, count->results[0], none), NULL, 0);
     first->flags |= IR_BRANCH;
-    qn__ir_at_end(&g->b, first->regions[0]);
-    store_fault(g, word(g, site), offsetof(qn__faults, site));
-    store_fault(g, c->at, offsetof(qn__faults, at));
-    store_fault(g, c->size, offsetof(qn__faults, size));
-    qn__ir_yield(&g->b, NULL, 0);
-    qn__ir_at_end(&g->b, first->regions[1]);
-    qn__ir_yield(&g->b, NULL, 0);
-    qn__ir_at_end(&g->b, here);
+    qn__ir_at_end(b, first->regions[0]);
+    store_fault(b, fault->faults, qn__ir_const_int(b->function, IR_I32, fault->site),
+                offsetof(qn__faults, site));
+    store_fault(b, fault->faults, fault->at, offsetof(qn__faults, at));
+    store_fault(b, fault->faults, fault->size, offsetof(qn__faults, size));
+    qn__ir_yield(b, NULL, 0);
+    qn__ir_at_end(b, first->regions[1]);
+    qn__ir_yield(b, NULL, 0);
+    qn__ir_at_end(b, here);
+    b->before = before;
+}
+
+uint32_t qn__add_site(ir_module *module, ir_loc loc, const char *kernel, const char *what) {
+    const char *file = loc.line && loc.file < module->files.len ? module->files.data[loc.file] : "?";
+    const char *site =
+        qn__arena_printf(module->arena, "%s:%u: kernel '%s' %s", file, (unsigned)loc.line, kernel, what);
+    qn__vec_push(module->arena, &module->sites, site);
+    return (uint32_t)module->sites.len - 1;
+}
+
+static void note_access(guard *g, const ir_instr *instr, const qn__access *access, const check *c) {
+    const char *name = c->name;
+    char size[32] = "a fragment";
+    if (access->size) snprintf(size, sizeof size, "%llu bytes", (unsigned long long)access->size);
+    const char *what =
+        qn__arena_printf(g->context->scratch, "%s %s %s%s%s", access->writes ? "writes" : "reads", size,
+                         name ? "of '" : "where a pointer leads", name ? name : "", name ? "'" : "");
+    const uint32_t site = qn__add_site(g->module, instr->loc, g->name, what);
+    qn__note_fault(&g->b, &(qn__fault){g->faults, site, c->at, c->size});
 }
 
 static ir_instr *copy_of(guard *g, const ir_instr *from) {
@@ -381,15 +394,15 @@ static void enclose(guard *g, ir_instr *instr, const qn__access *accesses, const
         if (k + 1 < count) { /* which of them was it? */
             ir_instr *which = qn__ir_if(&g->b, checks[k].inside, NULL, 0);
             qn__ir_at_end(&g->b, which->regions[0]);
-            note_fault(g, add_site(g, instr, &accesses[k + 1], checks[k + 1].name), &checks[k + 1]);
+            note_access(g, instr, &accesses[k + 1], &checks[k + 1]);
             qn__ir_yield(&g->b, NULL, 0);
             qn__ir_at_end(&g->b, which->regions[1]);
-            note_fault(g, add_site(g, instr, &accesses[k], checks[k].name), &checks[k]);
+            note_access(g, instr, &accesses[k], &checks[k]);
             qn__ir_yield(&g->b, NULL, 0);
             qn__ir_at_end(&g->b, branch->regions[1]);
             break;
         }
-        note_fault(g, add_site(g, instr, &accesses[k], checks[k].name), &checks[k]);
+        note_access(g, instr, &accesses[k], &checks[k]);
     }
     if (instr->op == IR_MATRIX_LOAD) fill_fragment(g, instr);
     ir_value *zero = gives ? qn__ir_const_splat(g->kernel, type, 0) : NULL;
@@ -538,8 +551,9 @@ static void guard_kernel(qn__pass_context *context, ir_function *kernel, const c
 
 static void make_safe(qn__pass_context *context, ir_function *kernel) {
     const uint32_t num_params = (uint32_t)kernel->args.len;
-    const qn__limits limits = qn__find_limits(context->module->arena, context->scratch, kernel);
     add_params(kernel);
+    if (context->options->loop_budget) qn__budget_loops(context, kernel, qn__vec_last(&kernel->args).value);
+    const qn__limits limits = qn__find_limits(context->module->arena, context->scratch, kernel);
     if (limits.words) {
         ir_function *checked = copy_kernel(kernel);
         qn__find_limits(context->scratch, context->scratch, checked);

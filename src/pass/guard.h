@@ -44,6 +44,20 @@ typedef struct qn__limits {
     uint32_t count;
 } qn__limits;
 
+/* What a safe kernel notes where it would do what it may not. */
+typedef struct qn__fault {
+    ir_value *faults; /* the parameter that leads to qn__faults (util/faults.h) */
+    uint32_t site;
+    ir_value *at, *size; /* i64 */
+} qn__fault;
+/* The text of a check, "FILE:LINE: kernel 'NAME' WHAT"; gives its number. */
+uint32_t qn__add_site(ir_module *module, ir_loc loc, const char *kernel, const char *what);
+/* Counts the fault; the first one tells where it was. */
+void qn__note_fault(ir_builder *builder, const qn__fault *fault);
+
+/* loop_budget.c: loops of the kernel end where a work-item's have gone round as often as the options allow. */
+void qn__budget_loops(qn__pass_context *context, ir_function *kernel, ir_value *faults);
+
 /* Sets the marks of the kernel's instructions that access memory. The words are `arena`'s. */
 qn__limits qn__find_limits(qn__arena *arena, qn__arena *scratch, ir_function *kernel);
 

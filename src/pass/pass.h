@@ -11,6 +11,8 @@ typedef struct qn__pass_options {
     qn__target target; /* what it lacks, lowerings remove; they run last */
     bool fast_math;    /* -cl-fast-relaxed-math */
     bool safe;         /* kernels whose accesses stay inside (guard.c) */
+    uint32_t
+        loop_budget; /* of safe kernels: how often a work-item's loops go round at most (loop_budget.c); 0: any number */
     /* Called after each pass that changed something (and once with "lower" before the first); may be NULL. */
     void (*dump)(void *user, const char *pass, const ir_module *module);
     void *user;

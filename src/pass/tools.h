@@ -134,6 +134,10 @@ bool qn__is_visible(const ir_value *value, const ir_instr *construct);
 enum { QN__MOST_NESTED = 32 };
 void qn__block_to_ifs(qn__pass_context *context, qn__rewrite *rewrite, ir_instr *block);
 
+/* Whether a loop goes round a constant number of times, at most `most`, where it is not left earlier (unroll.c). */
+bool qn__count_iterations(qn__pass_context *context, ir_function *function, ir_instr *loop, uint32_t most,
+                          uint32_t *iterations);
+
 /* ---- what a construct does ---- */
 
 /* Bits of spaces written (1 << ir_space), set in `mark` of every construct by qn__mark_effects, with: */

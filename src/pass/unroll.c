@@ -266,6 +266,18 @@ static bool try_loop(unroller *u, ir_instr *loop) {
     return false;
 }
 
+bool qn__count_iterations(qn__pass_context *context, ir_function *function, ir_instr *loop, uint32_t most,
+                          uint32_t *iterations) {
+    unroller u = {.context = context, .function = function};
+    loop_shape shape = {.loop = loop, .most_iterations = most};
+    if (!may_count(&u, loop)) return false;
+    measure(&shape, loop->regions[0]);
+    u.steps = 0;
+    if (!find_count(&u, &shape)) return false;
+    *iterations = shape.iterations;
+    return true;
+}
+
 /* Returns whether a loop inside was unrolled. */
 static bool visit(unroller *u, ir_region *region) {
     bool any = false;

@@ -1,4 +1,4 @@
-/* What safe programs note of accesses outside: where a program's kernels write it, and what the next wait says of it. */
+/* What safe programs note of accesses outside and of loops without an end: where a program's kernels write it, and what the next wait says of it. */
 #include "util/faults.h"
 
 #include <stdio.h>
@@ -51,11 +51,16 @@ static qn_status take(qn_program *program, qn__faults *found) {
 
 static qn_status tell(const qn_program *program, const qn__faults *found) {
     const char *site = found->site < program->info.num_sites ? program->info.sites[found->site] : "an access";
-    char more[64] = "";
+    const bool is_loop = found->size == QN__FAULT_OF_LOOP;
+    char place[64] = "", more[64] = "";
+    if (!is_loop)
+        snprintf(place, sizeof place, " at byte %lld of its %llu", (long long)found->at,
+                 (unsigned long long)found->size);
     if (found->count > 1)
-        snprintf(more, sizeof more, " (%u accesses outside in all)", (unsigned)found->count);
-    return qn__fail(program->object.context, QN_ERROR_KERNEL_FAILED, "%s: %s at byte %lld of its %llu%s",
-                    program->device->name, site, (long long)found->at, (unsigned long long)found->size, more);
+        snprintf(more, sizeof more, " (%u %s in all)", (unsigned)found->count,
+                 is_loop ? "faults" : "accesses outside");
+    return qn__fail(program->object.context, QN_ERROR_KERNEL_FAILED, "%s: %s%s%s", program->device->name,
+                    site, place, more);
 }
 
 /* The next program of the device after one, retained, whose reference goes. */

@@ -63,6 +63,8 @@ static qn_status take_packed(qn_context *context, const qn_program_desc *desc, c
                        : desc->num_defines ? "defines"
                        : desc->debug       ? "debug"
                        : desc->opt_level   ? "opt_level"
+                       : desc->safe        ? "safe"
+                       : desc->loop_budget ? "loop_budget"
                                            : NULL;
     if (!what) return QN_OK;
     return qn__fail(context, QN_ERROR_ARGUMENT, "%s: %s with a packed program, which is compiled already",
@@ -156,6 +158,10 @@ qn_status qn__program_request(qn_context *context, const qn_program_desc *desc, 
     if (desc->opt_level < -1 || desc->opt_level > 2)
         return qn__fail(context, QN_ERROR_ARGUMENT, "%s: opt_level %d is not -1 (none), 0 (full), 1 or 2",
                         function, desc->opt_level);
+    if (desc->loop_budget && !desc->safe)
+        return qn__fail(context, QN_ERROR_ARGUMENT,
+                        "%s: loop_budget %u is for safe programs: set safe as well", function,
+                        (unsigned)desc->loop_budget);
     qn_status status = take_program(context, desc, function, input);
     if (status || input->qnb) return status;
     status = take_headers(context, desc, function, input);
@@ -171,6 +177,7 @@ qn_status qn__program_request(qn_context *context, const qn_program_desc *desc, 
     request->level = level_of(desc);
     request->debug = desc->debug;
     request->safe = desc->safe;
+    request->loop_budget = desc->loop_budget;
     return status;
 }
 

@@ -449,6 +449,12 @@ class Options(ToolTest):
             self.assertNotIn("qn_", done.stderr)
             self.assertNotEqual(done.returncode, OK)
 
+    def test_loop_budget(self):
+        source = "kernel void k(int n, global int *x) {\n    while (n) x[0] += n;\n}\n"
+        args = ("--global", 1, "int:1", "buf:int:1=0@-")
+        self.run_kernel(source, "--loop-budget", 9, *args, status=RUN_FAILED, error="k' has a loop that goes on when")
+        self.run_kernel(source, "--loop-budget=0", *args, status=USAGE, error="--loop-budget is from 1 to 4294967295, not '0'")
+
     def test_unknown_options(self):
         self.run_kernel(SAXPY, "--golbal", 4, status=USAGE, error="--golbal")
         for option in ("--global", "--local", "--kernel", "--device", "--time", "--timeout", "--offset", "--opt", "--cl-options", "-D", "-I"):

@@ -355,6 +355,8 @@ static void wrong_uses_are_refused(void **state) {
     use = (qn_program_desc){.binary = p.data, .binary_size = p.size, .debug = true};
     assert_fails(context, qn_program_create(device, &use, &program), QN_ERROR_ARGUMENT,
                  "debug with a packed");
+    use = (qn_program_desc){.binary = p.data, .binary_size = p.size, .safe = true};
+    assert_fails(context, qn_program_create(device, &use, &program), QN_ERROR_ARGUMENT, "safe with a packed");
     const qn_translate_desc translate = {.program = again, .target = "ptx"};
     assert_fails(context, qn_translate(context, &translate, &data, NULL), QN_ERROR_ARGUMENT,
                  "compiled already");

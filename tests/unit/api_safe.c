@@ -307,6 +307,116 @@ static void kernels_are_those_of_the_source(void **state) {
     qn_context_destroy(w.context);
 }
 
+/* ---- loops ---- */
+
+enum { BUDGET = 1000 };
+
+/* Kernels of the same parameters, and what is told; NULL: the loops end by themselves, with n in x. */
+static const pattern loops[] = {
+    {"for_ever", "while (n > 0) x[i] ^= 1;", "p.cl:2: kernel 'for_ever' has a loop that goes on when"},
+    {"until_memory_says", "while (y[i] > 0) x[i] += y[i];", "kernel 'until_memory_says'"},
+    {"never_there", "for (uint k = 1; k != 0; k += 2) x[i] += k;", "kernel 'never_there'"},
+    {"too_long", "int s = 0; for (int k = 0; k < n * 16; k++) s += y[k & 63]; x[i] = s;",
+     "kernel 'too_long'"},
+    {"too_many_in_all",
+     "int s = 0; for (int k = 0; k < n; k++) for (int j = 0; j < n; j++) s += y[j]; x[i] = s;",
+     "kernel 'too_many_in_all'"},
+    {"one_after_the_other",
+     "for (int j = 0; j < n * 12; j++) x[i] = j; for (int k = 0; k < n * 12; k++) x[i] = k; x[i] = n;",
+     "kernel 'one_after_the_other'"},
+    {"some_for_ever", "while (i & 1) x[i]++;", "kernel 'some_for_ever'"},
+    {"at_their_end", "int k = 0; do { if (k & 1) continue; x[i] = k; } while (++k); x[i] = 0;",
+     "kernel 'at_their_end'"},
+    {"with_a_pointer", "global int *p = x + i; while (*p != 77) p = p == x ? x + 1 : x; *p = 3;",
+     "kernel 'with_a_pointer'"},
+    {"constantly_many", "int s = 0; for (int k = 0; k < 2000000000; k += 1) s = s * 3 + k; x[i] = s;",
+     "kernel 'constantly_many'"},
+    {"nested_constants",
+     "int s = 0; for (int a = 0; a < 2000; a++) for (int b = 0; b < 1000; b++) s = s * 3 ^ y[(a + b) & 63]; "
+     "x[i] = s;",
+     "kernel 'nested_constants'"},
+    {"with_a_barrier", "while (n) { l[get_local_id(0)] = i; barrier(1); x[i] = l[0]; barrier(1); }",
+     "kernel 'with_a_barrier'"},
+    {"beside_a_barrier",
+     "for (int k = 0; k < i * 100; k++) x[i] = k; for (int k = 0; k < 20; k++) { l[get_local_id(0)] = k; "
+     "barrier(1); "
+     "x[i] = l[0]; barrier(1); }",
+     "kernel 'beside_a_barrier'"},
+    {"short_enough", "int s = 0; for (int k = 0; k < n; k++) s++; x[i] = s;", NULL},
+    {"just_short_enough", "int s = 0; for (int k = 0; k < 1000; k += n >> 6) s = k; x[i] = s > 0 ? n : 0;",
+     NULL},
+    {"many_but_constant",
+     "int s = 0; for (int k = 0; k < n / 8; k++) for (int j = 0; j < 300; j++) s ^= y[(k + j) & 63]; x[i] = "
+     "n | (s & 0);",
+     NULL},
+    {"steps_of_a_ladder",
+     "l[get_local_id(0)] = n; for (int s = 8; s > 0; s >>= 1) { barrier(1); if (get_local_id(0) < s) "
+     "l[get_local_id(0)] = l[get_local_id(0) + s]; } barrier(1); x[i] = l[0];",
+     NULL},
+};
+enum { NUM_LOOPS = sizeof loops / sizeof *loops };
+
+static char *loops_source(void) {
+    char *text = test_malloc(64 << 10);
+    size_t length = (size_t)sprintf(text, "// from line 2 on\n");
+    for (size_t i = 0; i < NUM_LOOPS; i++)
+        length +=
+            (size_t)sprintf(text + length, "kernel void %s%s%s }\n", loops[i].name, head, loops[i].body);
+    return text;
+}
+
+static void run_loop(const world *w, qn_program *program, const pattern *p) {
+    qn_kernel *kernel = make_kernel(program, w->context, p->name);
+    qn_range range = {.global = {COUNT}, .local = {16}};
+    int32_t after[COUNT];
+    fill(w);
+    assert_ok(w->context,
+              qn_launch(NULL, kernel, &range, QN_ARGS(w->x, w->y, qn_arg_local(16 * 4), (int)COUNT)));
+    const qn_status status = qn_device_wait(w->device, QN_FOREVER);
+    const char *said = status ? qn_error_message(w->context) : "";
+    if (status != (p->told ? QN_ERROR_KERNEL_FAILED : QN_OK) || (p->told && !strstr(said, p->told)))
+        fail_msg("%s: %s %s", p->name, qn_status_name(status), said);
+    assert_ok(w->context, qn_buffer_read(w->x, 0, after, sizeof after));
+    for (int i = 0; i < COUNT && !p->told; i++)
+        if (after[i] != COUNT) fail_msg("%s: %d is %d", p->name, i, after[i]);
+    qn_kernel_destroy(kernel);
+}
+
+static void loops_end_at(int level) {
+    world w = make_world();
+    char *text = loops_source();
+    qn_program *program;
+    const qn_program_desc desc = {
+        .source = text, .path = "p.cl", .safe = true, .loop_budget = BUDGET, .opt_level = level};
+    assert_ok(w.context, qn_program_create(w.device, &desc, &program));
+    assert_ok(w.context, qn_program_wait(program, QN_FOREVER));
+    for (size_t i = 0; i < NUM_LOOPS; i++)
+        if (level >= 0 || strcmp(loops[i].name, "many_but_constant") != 0) run_loop(&w, program, &loops[i]);
+    test_free(text);
+    qn_context_destroy(w.context);
+}
+
+static void loops_end(void **state) {
+    (void)state;
+    loops_end_at(0);
+}
+
+static void loops_end_without_optimising(void **state) {
+    (void)state;
+    if (testing("opencl")) skip(); /* PoCL takes its time */
+    loops_end_at(-1);
+}
+
+static void budgets_are_for_safe_programs(void **state) {
+    (void)state;
+    world w = make_world();
+    qn_program *program;
+    const qn_program_desc desc = {.source = "kernel void f(global int *x) { x[0] = 1; }\n", .loop_budget = 7};
+    assert_fails(w.context, qn_program_create(w.device, &desc, &program), QN_ERROR_ARGUMENT,
+                 "loop_budget 7 is for safe programs: set safe as well");
+    qn_context_destroy(w.context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mistakes_stay_inside),
@@ -315,6 +425,9 @@ int main(void) {
         cmocka_unit_test(graphs_are_safe),
         cmocka_unit_test(null_buffers_have_no_bytes),
         cmocka_unit_test(what_cannot_be_checked_is_refused),
+        cmocka_unit_test(loops_end),
+        cmocka_unit_test(loops_end_without_optimising),
+        cmocka_unit_test(budgets_are_for_safe_programs),
         cmocka_unit_test(kernels_are_those_of_the_source),
     };
     return run_device_tests(tests);

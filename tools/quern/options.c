@@ -51,6 +51,16 @@ static int set_level(program_options *o, const char *value) {
     return -1;
 }
 
+static int set_budget(program_options *o, const char *value) {
+    char *end;
+    const unsigned long long budget = strtoull(value, &end, 10);
+    if (*end || value[0] < '0' || value[0] > '9' || !budget || budget > UINT32_MAX)
+        return tool_fail(TOOL_USAGE, "--loop-budget is from 1 to 4294967295, not '%s'", value);
+    o->loop_budget = (uint32_t)budget;
+    o->safe = true;
+    return -1;
+}
+
 int program_file(program_options *o, const char *word) {
     if (word[0] == '-' && word[1]) return tool_fail(TOOL_USAGE, "unknown option '%s'", word);
     for (size_t i = 0; i < o->num_files; i++)
@@ -76,7 +86,8 @@ bool program_is_same(const program_options *a, const program_options *b) {
     if (a->num_files != b->num_files || !is_same_text(a->options, b->options)) return false;
     for (size_t i = 0; i < a->num_files; i++)
         if (strcmp(a->files[i], b->files[i]) != 0) return false;
-    return a->opt_level == b->opt_level && a->debug == b->debug && a->safe == b->safe;
+    return a->opt_level == b->opt_level && a->debug == b->debug && a->safe == b->safe &&
+           a->loop_budget == b->loop_budget;
 }
 
 int program_option(program_options *o, int argc, char **argv, int *i) {
@@ -93,9 +104,12 @@ int program_option(program_options *o, int argc, char **argv, int *i) {
     bool dir = !macro && joined_value('I', argc, argv, i, &value);
     bool options = !macro && !dir && option_value("--cl-options", argc, argv, i, &value);
     bool level = !macro && !dir && !options && option_value("--opt", argc, argv, i, &value);
-    if (!macro && !dir && !options && !level) return 0;
+    const bool budget =
+        !macro && !dir && !options && !level && option_value("--loop-budget", argc, argv, i, &value);
+    if (!macro && !dir && !options && !level && !budget) return 0;
     if (!value || ((macro || dir) && !value[0])) return needs_value(given);
     if (level) return set_level(o, value);
+    if (budget) return set_budget(o, value);
     add(o, macro ? "-D " : dir ? "-I " : "", value, !options);
     return -1;
 }
@@ -120,6 +134,7 @@ bool program_options_fill(program_options *o, qn_program_desc *desc) {
     desc->opt_level = o->opt_level;
     desc->debug = o->debug;
     desc->safe = o->safe;
+    desc->loop_budget = o->loop_budget;
     free(o->sources);
     o->sources = tool_alloc(o->num_files * sizeof *o->sources);
     for (size_t i = 0; i < o->num_files; i++) {

@@ -5,7 +5,7 @@
 #include <quern/quern.h>
 
 #define PROGRAM_OPTIONS_USAGE                                                                                \
-    "[-D NAME[=VALUE]] [-I DIR] [--cl-options \"...\"] [--opt 0|1|2] [--debug] [--safe]"
+    "[-D NAME[=VALUE]] [-I DIR] [--cl-options \"...\"] [--opt 0|1|2] [--debug] [--safe] [--loop-budget N]"
 #define PROGRAM_OPTIONS_HELP                                                                                 \
     "  -D NAME[=VALUE]   define a macro\n"                                                                   \
     "  -I DIR            look for included files there\n"                                                    \
@@ -13,7 +13,8 @@
     "  --opt 0|1|2       how much to optimise (2)\n"                                                         \
     "  --debug           keep positions and variables for gdb, optimise nothing\n"                           \
     "  --safe            no access leaves a kernel's memory: reads there are zero, the first one is "        \
-    "told\n\n"
+    "told\n"                                                                                                 \
+    "  --loop-budget N   --safe, and a work-item's loops go round at most N times in all\n\n"
 
 #define PROGRAM_FILES_HELP                                                                                   \
     "Several files are one program: each has its own macros, types and\n"                                    \
@@ -27,6 +28,7 @@ typedef struct program_options {
     char *options;      /* joined; from malloc */
     int opt_level;      /* as qn_program_desc */
     bool debug, safe;
+    uint32_t loop_budget;
 } program_options;
 
 /* Looks at argv[*i]: -1 taken (and *i moved to its last word), 0 not one of these, else the exit status after
