@@ -146,7 +146,8 @@ typedef void qn_log_callback(void *user, qn_log_level level, const char *message
    what is longer is cut off). From any thread, also several at once. Must not call quern. */
 typedef void qn_print_callback(void *user, const char *text, size_t size);
 
-/* Memory hooks for all host memory that quern allocates. All three or none. Any thread. */
+/* Memory hooks for all host memory that quern allocates. All three or none. Any thread. Without them large buffers of the CPU device
+   come from the system, between pages that nobody may touch. */
 typedef struct qn_allocator {
     void *(*allocate)(void *user, size_t size); /* NULL when out of memory */
     void *(*reallocate)(void *user, void *memory, size_t size);
@@ -175,6 +176,11 @@ typedef struct qn_context_desc {
                                  NULL: $QUERN_CC, else the first of cc, gcc, clang. Copied */
     /* CPU device: qn_program_create comes back with compiled code (qn_program_wait). */
     bool cpu_compile_first;
+    /* CPU device: a fault in a kernel ends the process, as one of the program's own does. Otherwise what the system refuses, an
+       access to what is no memory above all (large buffers lie between pages that nobody may touch), ends the launch alone, with QN_ERROR_KERNEL_FAILED, and the device goes on: from the first look at the devices up to
+       the end of the context, the process's handlers of SIGSEGV, SIGBUS and SIGFPE are the library's, which hands on to those of before what is
+       not of a kernel. Handlers that the program installs later stay in front, and have to hand on in turn. */
+    bool cpu_leave_signals;
 } qn_context_desc;
 
 /* Makes a context for a program with the structs of that version of quern.h, which all calls with the context and what is
@@ -535,7 +541,8 @@ typedef struct qn_program_desc {
 /* Compiles for one device. On the CPU device kernels can be launched within milliseconds: they are interpreted while
    the host's C compiler works, and a launch goes on with the compiled code, from the next work-group, once that is
    there; results are the same. What is interpreted is checked: an access outside of the memory that a pointer leads to
-   ends the kernel with QN_ERROR_KERNEL_FAILED and a sentence with the line. Compiled code is checked with `safe` only. With `debug`,
+   ends the kernel with QN_ERROR_KERNEL_FAILED and a sentence with the line. Compiled code is checked with `safe` only;
+   what the system refuses it ends the launch alike, without the line (cpu_leave_signals). With `debug`,
    and `cpu_compile_first` in the context, the call waits for the compiler. Errors: QN_ERROR_NULL, QN_ERROR_COMPILE
    (qn_error_message is the log), QN_ERROR_ARGUMENT (an unknown option, a wrong name of a define, `sources` beside
    `source` or `path`, a packed program among `sources`, anything that says how to compile with a packed program), QN_ERROR_UNSUPPORTED (a packed program has nothing for the device: the message has

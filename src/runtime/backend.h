@@ -34,6 +34,7 @@ struct qn__services {
     void *print_user;
     const char *cpu_compiler; /* or NULL */
     unsigned cpu_threads;
+    bool cpu_leave_signals;
 };
 
 typedef enum qn__command_kind {

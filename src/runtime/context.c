@@ -71,6 +71,7 @@ static void set_services(qn_context *context) {
         .print_user = context->desc.print_user,
         .cpu_compiler = context->cpu_compiler,
         .cpu_threads = cpu_threads(&context->desc),
+        .cpu_leave_signals = context->desc.cpu_leave_signals,
     };
 }
 

@@ -9,6 +9,7 @@
 #include "util/file.h"
 #include "util/hash.h"
 #include "util/system.h"
+#include "util/trap.h"
 
 /* A path, or a program on PATH; false when it is not there. */
 static bool find_compiler(const char *name, char *out, size_t size) {
@@ -106,6 +107,7 @@ static qn_status cpu_gpu_open(qn__driver *driver, uint32_t index, qn__gpu **out,
         return QN_ERROR_OUT_OF_MEMORY;
     }
     describe(gpu);
+    gpu->traps = gpu->compiler[0] && !services->cpu_leave_signals && qn__traps_open();
     pthread_mutex_init(&gpu->compile_lock, NULL);
     pthread_mutex_init(&gpu->memory_lock, NULL);
     pthread_cond_init(&gpu->compile_left, NULL);
@@ -118,6 +120,7 @@ static void cpu_gpu_close(qn__gpu *gpu) {
     pthread_mutex_destroy(&gpu->compile_lock);
     pthread_mutex_destroy(&gpu->memory_lock);
     qn__pool_destroy(gpu->pool);
+    if (gpu->traps) qn__traps_close();
     for (unsigned i = 0; i < gpu->num_workers; i++)
         qn__release(gpu->services->allocator, gpu->workers[i].memory);
     qn__release(gpu->services->allocator, gpu->workers);

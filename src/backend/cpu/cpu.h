@@ -36,6 +36,7 @@ struct qn__gpu {
     unsigned num_workers;
     uint64_t memory; /* bytes of the machine */
     char description[192], driver[128], cache_key[768];
+    bool traps;              /* a fault in a kernel ends the launch */
     bool has_tile_registers; /* AMX, and leave to use it */
     unsigned machine;        /* of machine.c's table: the last one that this is as good as, counted from 1 */
     atomic_bool refuses_native; /* the C compiler: -march=native */

@@ -5,11 +5,13 @@
 
 #include "backend/common/common.h"
 #include "backend/cpu/background.h"
+#include "util/trap.h"
 
 typedef struct run {
     qn__gpu *gpu;
     qn__cpu_worker *own; /* the calling thread's */
     struct qn__cpu_code_kernel *kernel;
+    const qn__command *command;
     qn_cpu_launch launch;
     uint64_t pieces_x, piece; /* pieces in a row, work-groups in a piece */
     uint64_t local_size, scratch_size;
@@ -59,6 +61,67 @@ static bool find_memory(void *user, uint64_t address, uint64_t *begin, uint64_t 
     return qn__cpu_memory_find(r->gpu, &r->looks, address, begin, size);
 }
 
+/* ---- faults ---- */
+
+typedef struct groups {
+    qn_cpu_kernel *function;
+    const run *run;
+    const qn__cpu_worker *worker;
+    uint64_t begin, end, y, z;
+} groups;
+
+static void call_function(void *user) {
+    const groups *g = user;
+    g->function(&g->run->launch, g->begin, g->end, g->y, g->z, g->worker->local, g->worker->scratch);
+}
+
+/* How far an address is from memory; 0: inside. */
+static uint64_t apart(uint64_t address, uint64_t begin, uint64_t size) {
+    if (address < begin) return begin - address;
+    return address - begin < size ? 0 : address - begin - size + 1;
+}
+
+/* By the argument that is nearest to the address. */
+static void describe_access(const run *r, const qn__trapped *what, char *text, size_t size) {
+    enum { NULL_PAGES = 1 << 16 };
+    const qn__command *command = r->command;
+    const qn__kernel_info *info = &command->code->info->kernels[command->kernel];
+    const bool is_null = !what->is_nowhere && what->address < NULL_PAGES;
+    uint64_t least = UINT64_MAX;
+    snprintf(text, size, "an access %s", is_null ? "by way of a null pointer" : "outside of all memory");
+    for (uint32_t i = 0; i < info->num_params && !is_null && !what->is_nowhere; i++) {
+        const qn__param_info *param = &info->params[i];
+        uint64_t begin;
+        if (param->kind != QN__PARAM_BUFFER || !command->extents[i]) continue;
+        memcpy(&begin, (const unsigned char *)command->args + param->offset, sizeof begin);
+        const uint64_t distance = apart(what->address, begin, command->extents[i]);
+        if (distance >= least) continue;
+        least = distance;
+        snprintf(text, size, "an access at byte %lld of the %llu of '%.100s'",
+                 (long long)(what->address - begin), (unsigned long long)command->extents[i], param->name);
+    }
+}
+
+static void tell_fault(run *r, const qn__trapped *what) {
+    char text[QN__WHY], place[256] = "an arithmetic fault";
+    if (!what->computes) describe_access(r, what, place, sizeof place);
+    snprintf(text, sizeof text, "%s; a safe program, or the checker, tells the line", place);
+    tell(r, text);
+}
+
+static bool run_function(run *r, groups *g) {
+    qn__trapped what;
+    if (!r->gpu->traps) {
+        call_function(g);
+        return true;
+    }
+    if (qn__trap(call_function, g, &what)) return true;
+    tell_fault(r, &what);
+    return false;
+}
+
+/* ---- work-groups ---- */
+
 /* By the function, from the first group on for which it is there; up to that, interpreted. */
 static void run_groups(run *r, const qn__cpu_worker *worker, uint64_t begin, uint64_t end, uint64_t y,
                        uint64_t z) {
@@ -67,7 +130,7 @@ static void run_groups(run *r, const qn__cpu_worker *worker, uint64_t begin, uin
         if (atomic_load_explicit(&r->launch.cancelled, memory_order_relaxed)) return;
         if (function) {
             const uint64_t stop = end - begin > r->stride ? begin + r->stride : end;
-            function(&r->launch, begin, stop, y, z, worker->local, worker->scratch);
+            if (!run_function(r, &(groups){function, r, worker, begin, stop, y, z})) return;
             begin = stop;
             continue;
         }
@@ -172,8 +235,12 @@ static const char *print_string(void *user, uint64_t word) {
     return (const char *)(uintptr_t)word;
 }
 
+/* What it and the host's callback hold is not to be left by a fault of theirs. */
 static int32_t print(void *user, const char *format, const unsigned char *values, uint64_t size) {
-    return qn__print_call(user, format, values, size, print_string, NULL);
+    const bool paused = qn__trap_pause(true);
+    const int32_t result = qn__print_call(user, format, values, size, print_string, NULL);
+    qn__trap_pause(paused);
+    return result;
 }
 
 /* Before a launch of code that is being compiled: what the interpreter could be long at may wait a little, and what it
@@ -219,6 +286,7 @@ const char *qn__cpu_run(qn__gpu *gpu, const qn__command *command, qn__cpu_worker
     run r = {.gpu = gpu,
              .own = own,
              .kernel = &command->code->kernels[command->kernel],
+             .command = command,
              .told = ATOMIC_FLAG_INIT,
              .why = why};
     const char *error = settle(gpu, command);
