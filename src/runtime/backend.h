@@ -115,6 +115,7 @@ typedef struct qn__code_source {
 /* When something began and ended, by qn__now_ns; the end comes last, and is 0 before. */
 typedef struct qn__times {
     atomic_uint_fast64_t begin_ns, end_ns;
+    atomic_int status; /* a qn_status: the first failure, set before the end */
 } qn__times;
 
 /* What is known of a device before it is opened. */

@@ -19,6 +19,7 @@
 static bool cancel(qn_stream *stream) {
     const qn_backend *backend = stream->device->backend;
     if (!backend->cancel) return false;
+    atomic_store(&stream->cancelled_ns, qn__now_ns());
     backend->cancel(stream->queue);
     qn__hold_cancel(stream);
     return true;

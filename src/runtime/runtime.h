@@ -88,7 +88,8 @@ struct qn_context {
     qn_log_callback *log; /* desc's, or of $QUERN_LOG; NULL: nobody listens */
     void *log_user;
     qn_log_level log_level;
-    qn__trace *trace; /* NULL: none is written */
+    _Atomic(qn__trace *) trace; /* NULL: there was none yet; what is made stays */
+    atomic_bool observed;       /* what is submitted is: a trace is written, or a history kept */
     char *cache_dir, *cpu_compiler;
     qn__services services;
     qn__arena_store store; /* memory that compiles hand on to the next */
@@ -234,7 +235,8 @@ struct qn_stream {
     qn__hold hold;
     uint64_t looked_at, looked_completed; /* the notifier's round, and what was completed in it */
     atomic_bool persistent;               /* may never be done */
-    atomic_bool left; /* its user has given it up, and the handle's reference is its own */
+    atomic_bool left;                  /* its user has given it up, and the handle's reference is its own */
+    atomic_uint_fast64_t cancelled_ns; /* when it was last cancelled; 0: never */
 };
 
 struct qn_event {

@@ -156,7 +156,8 @@ static qn_status submit_locked(qn_stream *stream, const work *w, const qn__use *
     if (stream->count + num_used > stream->cap && !grow_in_flight(stream, stream->count + num_used))
         return QN_ERROR_OUT_OF_MEMORY;
     qn__span *span = NULL;
-    if (QN__UNLIKELY(stream->object.context->trace != NULL)) span = begin_span(stream, w);
+    if (QN__UNLIKELY(atomic_load_explicit(&stream->object.context->observed, memory_order_acquire)))
+        span = begin_span(stream, w);
     qn_status status =
         QN__UNLIKELY(is_held(stream, w)) ? hold(stream, w, number, why) : hand_over(stream, w, number, why);
     if (*number <= stream->submitted)

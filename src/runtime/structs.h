@@ -4,6 +4,7 @@
 #define QN__STRUCTS_H
 
 #include "quern/check.h"
+#include "quern/history.h"
 
 typedef enum qn__struct {
 #define STRUCT(name, last_1, end_1) QN__STRUCT_##name,

@@ -1,4 +1,4 @@
-/* The trace's events. A command notes itself when it ran (clock_next), or has a mark before and behind it in its stream, as an
+/* What is observed of streams: the trace's events, and the history's entries. A command notes itself when it ran (clock_next), or has a mark before and behind it in its stream, as an
    event would; a thread looks every few milliseconds which are done, and writes them. The device's clock is compared with the host's once a second: a mark
    is set on a stream of the trace's own, and was reached after it was submitted and before it was seen.
    The file's format is the "JSON Array Format" of Chromium's "Trace Event Format". Times are CLOCK_MONOTONIC's. */
@@ -16,6 +16,7 @@
 
 enum {
     LOOK_EVERY_NS = 20000000,
+    IDLE_NS = 1000000000,
     COMPARE_EVERY_NS = 1000000000,
     COMPARE_ROUNDS = 5,
     COMPARE_TIMEOUT_NS = 20000000,
@@ -79,6 +80,9 @@ struct qn__lane {
 
 struct qn__trace {
     qn_context *context;
+    qn__history *history;
+    atomic_bool keeps; /* the history is fed */
+    bool writes;       /* it has a file */
     qn__json_file file;
     pthread_mutex_t lock; /* of the lanes' list and the clocks; a backend may be asked while it is held */
     qn__lane *lanes;
@@ -100,7 +104,8 @@ struct qn__trace {
 /* ---- writing; the text's lock is held ---- */
 
 static void flush(qn__trace *trace) {
-    const int error = trace->failed ? 0 : qn__json_file_append(&trace->file, trace->text, trace->length);
+    const bool lost = trace->failed || !trace->writes;
+    const int error = lost ? 0 : qn__json_file_append(&trace->file, trace->text, trace->length);
     trace->length = 0;
     if (!error) return;
     trace->failed = true;
@@ -240,6 +245,12 @@ static void put_command(qn__trace *trace, const qn__lane *lane, const qn__span *
         (unsigned)(span->submitted_ns % 1000));
 }
 
+static bool is_lost(const qn__lane *lane) {
+    char why[QN__WHY];
+    const qn_device *device = lane->stream->device;
+    return device->backend->is_lost && device->backend->is_lost(device->gpu, why);
+}
+
 /* When it ran, on the host's clock; false: that is not known. */
 static bool times_of(qn__trace *trace, const qn__lane *lane, qn__span *span, uint64_t *begin, uint64_t *end) {
     const qn_backend *backend = lane->stream->device->backend;
@@ -257,16 +268,49 @@ static bool times_of(qn__trace *trace, const qn__lane *lane, qn__span *span, uin
     return true;
 }
 
+/* What the backend has noted. Of what was held, the stream's cancelling tells, and whether the device is there. */
+static qn_status status_of(const qn__lane *lane, qn__span *span, uint64_t end) {
+    if (!span->marked) return (qn_status)atomic_load(&span->times.status);
+    const uint64_t cancelled = atomic_load(&lane->stream->cancelled_ns);
+    if (span->submitted_ns < cancelled && (!end || end > cancelled)) return QN_ERROR_CANCELLED;
+    return end ? QN_OK : is_lost(lane) ? QN_ERROR_DEVICE_LOST : QN_OK;
+}
+
+static void note_entry(qn__trace *trace, const qn__lane *lane, qn__span *span, uint64_t begin, uint64_t end) {
+    const bool is_launch = span->graph || span->kind == QN__COMMAND_LAUNCH;
+    if (!is_launch || !atomic_load(&trace->keeps)) return;
+    qn_history_entry entry = {.commands = span->graph ? (uint32_t)span->size : 0,
+                              .device = lane->stream->device,
+                              .stream = lane->stream,
+                              .submitted_ns = span->submitted_ns,
+                              .begin_ns = begin,
+                              .end_ns = end,
+                              .status = status_of(lane, span, end)};
+    if (!span->graph) {
+        snprintf(entry.kernel, sizeof entry.kernel, "%.63s", span->name);
+        entry.work_dim = span->work_dim;
+        memcpy(entry.global, span->global, sizeof entry.global);
+        memcpy(entry.offset, span->offset, sizeof entry.offset);
+        memcpy(entry.local, span->local, sizeof entry.local);
+    }
+    qn__history_add(trace->history, &entry);
+}
+
 /* Commands of a stream come one after another, none before it was submitted: what is off by the clocks' error is set right. */
 static void write_span(qn__trace *trace, qn__lane *lane, qn__span *span) {
     uint64_t begin = 0, end = 0;
-    if (!times_of(trace, lane, span, &begin, &end)) return;
+    if (!times_of(trace, lane, span, &begin, &end)) {
+        note_entry(trace, lane, span, 0, 0);
+        return;
+    }
     const uint64_t least = lane->last_end > span->submitted_ns ? lane->last_end : span->submitted_ns;
     const uint64_t now = qn__now_ns();
     if ((int64_t)(begin - least) < 0) begin = least;
     if ((int64_t)(end - now) > 0) end = now;
     if ((int64_t)(end - begin) < 0) end = begin;
     lane->last_end = end;
+    note_entry(trace, lane, span, begin, end);
+    if (!trace->writes) return;
     pthread_mutex_lock(&trace->text_lock);
     put_command(trace, lane, span, begin, end);
     pthread_mutex_unlock(&trace->text_lock);
@@ -275,7 +319,7 @@ static void write_span(qn__trace *trace, qn__lane *lane, qn__span *span) {
 static bool is_done(const qn__lane *lane, qn__span *span) {
     uint64_t time;
     if (!span->marked) return atomic_load(&span->times.end_ns) != 0;
-    return lane->stream->device->backend->mark_done(span->end, span->version, &time);
+    return lane->stream->device->backend->mark_done(span->end, span->version, &time) || is_lost(lane);
 }
 
 static qn__span *take_done(qn__lane *lane, bool all) {
@@ -307,6 +351,7 @@ static void look_at(qn__trace *trace, qn__lane *lane, bool all) {
     const uint64_t dropped = lane->dropped;
     pthread_mutex_unlock(&lane->lock);
     if (dropped == lane->dropped_told) return;
+    qn__history_skip(trace->history, dropped - lane->dropped_told);
     pthread_mutex_lock(&trace->text_lock);
     put_head(trace, "commands that came too fast to be written", "I", lane->track);
     put(trace, ",\"ts\":%llu,\"s\":\"t\",\"args\":{\"count\":%llu}}", (unsigned long long)qn__now_ns() / 1000,
@@ -321,10 +366,18 @@ static void flush_all(qn__trace *trace) {
     pthread_mutex_unlock(&trace->text_lock);
 }
 
+static void look_at_all(qn__trace *trace) {
+    pthread_mutex_lock(&trace->lock);
+    for (qn__lane *lane = trace->lanes; lane; lane = lane->next) look_at(trace, lane, false);
+    flush_all(trace);
+    pthread_mutex_unlock(&trace->lock);
+}
+
 static bool wait_to_stop(qn__trace *trace) {
-    const struct timespec until = qn__deadline(LOOK_EVERY_NS);
+    const uint64_t pause = atomic_load(&trace->context->observed) ? LOOK_EVERY_NS : IDLE_NS;
+    const struct timespec until = qn__deadline(pause);
     pthread_mutex_lock(&trace->stop_lock);
-    if (!trace->stop) qn__cond_wait(&trace->stopping, &trace->stop_lock, LOOK_EVERY_NS, &until);
+    if (!trace->stop) qn__cond_wait(&trace->stopping, &trace->stop_lock, pause, &until);
     const bool stop = trace->stop;
     pthread_mutex_unlock(&trace->stop_lock);
     return stop;
@@ -332,12 +385,7 @@ static bool wait_to_stop(qn__trace *trace) {
 
 static void *trace_main(void *argument) {
     qn__trace *trace = argument;
-    while (!wait_to_stop(trace)) {
-        pthread_mutex_lock(&trace->lock);
-        for (qn__lane *lane = trace->lanes; lane; lane = lane->next) look_at(trace, lane, false);
-        flush_all(trace);
-        pthread_mutex_unlock(&trace->lock);
-    }
+    while (!wait_to_stop(trace)) look_at_all(trace);
     return NULL;
 }
 
@@ -357,7 +405,8 @@ static int open_file(qn__trace *trace, const char *path) {
 }
 
 static void trace_free(qn__trace *trace) {
-    qn__json_file_close(&trace->file);
+    if (trace->writes) qn__json_file_close(&trace->file);
+    qn__history_free(&trace->context->allocator, trace->history);
     pthread_mutex_destroy(&trace->lock);
     pthread_mutex_destroy(&trace->text_lock);
     pthread_mutex_destroy(&trace->stop_lock);
@@ -369,47 +418,95 @@ static void backend_did(void *user, const char *name, const char *detail, uint64
     qn__trace_host(user, "compile", name, detail, begin_ns, qn__now_ns());
 }
 
-void qn__trace_start(qn_context *context) {
-    const char *path = qn__environment("QUERN_TRACE");
-    if (!path || !path[0]) return;
+/* With a file where there is a path. 0 or an errno value. */
+static int trace_new(qn_context *context, const char *path, qn__trace **out) {
     qn__trace *trace = qn__allocate_zeroed(&context->allocator, sizeof *trace);
-    int error = trace ? 0 : ENOMEM;
-    if (trace) {
-        trace->context = context;
-        pthread_mutex_init(&trace->lock, NULL);
-        pthread_mutex_init(&trace->text_lock, NULL);
-        pthread_mutex_init(&trace->stop_lock, NULL);
-        qn__cond_init(&trace->stopping);
-        error = open_file(trace, path);
-        if (!error) put_name(trace, "process_name", 0, "quern");
-        if (!error && !qn__thread_start(&trace->thread, trace_main, trace)) error = EAGAIN;
-        if (error) trace_free(trace);
+    qn__history *history = trace ? qn__history_new(&context->allocator) : NULL;
+    if (!history) {
+        qn__release(&context->allocator, trace);
+        return ENOMEM;
     }
-    if (!error) {
-        context->trace = trace;
-        context->services.did = backend_did;
-        context->services.did_user = context;
-    } else
-        qn__log(context, QN_LOG_WARNING, "no trace is written to %.500s: %s", path, strerror(error));
+    trace->context = context;
+    trace->history = history;
+    pthread_mutex_init(&trace->lock, NULL);
+    pthread_mutex_init(&trace->text_lock, NULL);
+    pthread_mutex_init(&trace->stop_lock, NULL);
+    qn__cond_init(&trace->stopping);
+    int error = path ? open_file(trace, path) : 0;
+    trace->writes = path && !error;
+    if (trace->writes) put_name(trace, "process_name", 0, "quern");
+    if (!error && !qn__thread_start(&trace->thread, trace_main, trace)) error = EAGAIN;
+    if (error)
+        trace_free(trace);
+    else
+        *out = trace;
+    return error;
 }
 
-void qn__trace_stop(qn_context *context) {
-    qn__trace *trace = context->trace;
-    if (!trace) return;
+void qn__trace_start(qn_context *context) {
+    const char *path = qn__environment("QUERN_TRACE");
+    qn__trace *trace = NULL;
+    if (!path || !path[0]) return;
+    const int error = trace_new(context, path, &trace);
+    if (error) {
+        qn__log(context, QN_LOG_WARNING, "no trace is written to %.500s: %s", path, strerror(error));
+        return;
+    }
+    context->trace = trace;
+    context->services.did = backend_did;
+    context->services.did_user = context;
+    context->observed = true;
+}
+
+static void end_thread(qn__trace *trace) {
     pthread_mutex_lock(&trace->stop_lock);
     trace->stop = true;
     pthread_cond_signal(&trace->stopping);
     pthread_mutex_unlock(&trace->stop_lock);
     pthread_join(trace->thread, NULL);
-    pthread_mutex_lock(&trace->lock);
-    for (qn__lane *lane = trace->lanes; lane; lane = lane->next) look_at(trace, lane, false);
-    flush_all(trace);
-    pthread_mutex_unlock(&trace->lock);
+}
+
+void qn__trace_stop(qn_context *context) {
+    qn__trace *trace = context->trace;
+    if (!trace) return;
+    end_thread(trace);
+    look_at_all(trace);
 }
 
 void qn__trace_free(qn_context *context) {
     if (context->trace) trace_free(context->trace);
     context->trace = NULL;
+}
+
+/* ---- the history ---- */
+
+/* Of two threads that make one at once, one takes the other's. */
+static qn__trace *get_trace(qn_context *context, qn_status *status) {
+    qn__trace *made = NULL, *there = context->trace;
+    if (there) return there;
+    const int error = trace_new(context, NULL, &made);
+    if (error) *status = QN_ERROR_OUT_OF_MEMORY;
+    if (error || atomic_compare_exchange_strong(&context->trace, &there, made)) return made;
+    end_thread(made);
+    trace_free(made);
+    return there;
+}
+
+/* What an older history was fed with, and is still in flight, belongs to none. */
+qn__history *qn__trace_history(qn_context *context, bool on, qn_status *status) {
+    qn__trace *trace = on ? get_trace(context, status) : context->trace;
+    if (!trace) return NULL;
+    look_at_all(trace);
+    atomic_store(&trace->keeps, on);
+    atomic_store(&context->observed, on || trace->writes);
+    return trace->history;
+}
+
+qn__history *qn__trace_observe(qn_context *context) {
+    qn__trace *trace = context->trace;
+    if (!trace) return NULL;
+    look_at_all(trace);
+    return trace->history;
 }
 
 /* ---- the submitting thread ---- */
@@ -503,6 +600,7 @@ qn__span *qn__trace_begin(qn_stream *stream, const qn__command *command, size_t 
     span->submitted_ns = qn__now_ns();
     if (!span->marked) {
         atomic_store_explicit(&span->times.end_ns, 0, memory_order_relaxed);
+        atomic_store_explicit(&span->times.status, QN_OK, memory_order_relaxed);
         backend->clock_next(stream->queue, &span->times);
         return span;
     }
@@ -587,7 +685,7 @@ void qn__trace_host(qn_context *context, const char *category, const char *name,
                     uint64_t begin_ns, uint64_t end_ns) {
     qn__trace *trace = context->trace;
     char quoted[2 * NAME + 64];
-    if (!trace) return;
+    if (!trace || !trace->writes) return;
     qn__json_string(quoted, sizeof quoted, detail ? detail : "");
     pthread_mutex_lock(&trace->text_lock);
     put_span(trace, category, name, host_track(trace), begin_ns, end_ns);

@@ -9,7 +9,7 @@ library=$1 source=$2 cc=$3 limit=$4 core=${5:-}
 name=quern
 [ -z "$core" ] || name=$(basename "$library" | sed 's/^libquern_//; s/\.so.*//')
 headers=$source/include/quern/$name.h
-[ -n "$core" ] || headers="$headers $source/include/quern/interop.h $source/include/quern/memory.h $source/include/quern/check.h"
+[ -n "$core" ] || headers="$headers $source/include/quern/interop.h $source/include/quern/memory.h $source/include/quern/check.h $source/include/quern/history.h"
 [ "$name" != tensor ] || headers="$headers $source/include/quern/files.h $source/include/quern/dlpack.h $source/include/quern/nn.h $source/include/quern/data.h"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -82,7 +82,7 @@ if [ -n "$core" ]; then
 fi
 
 # Each struct of the header that has fields has a row in the table of sizes, or is none that a program hands over.
-sed -nE 's/^typedef struct (qn_[a-z_]+) \{.*/\1/p' "$source"/include/quern/quern.h "$source"/include/quern/interop.h "$source"/include/quern/memory.h "$source"/include/quern/check.h |
+sed -nE 's/^typedef struct (qn_[a-z_]+) \{.*/\1/p' "$source"/include/quern/quern.h "$source"/include/quern/interop.h "$source"/include/quern/memory.h "$source"/include/quern/check.h "$source"/include/quern/history.h |
     sort > "$work/structs"
 [ "$(wc -l < "$work/structs")" -gt 10 ] || fail "the header's structs were not found"
 sed -nE 's/^(STRUCT|STRUCT_SINCE_[0-9]+|FROZEN)\((qn_[a-z_]+)[,)].*/\2/p' "$source/src/runtime/structs.def" |

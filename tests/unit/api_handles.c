@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <pthread.h>
 #include <quern/check.h>
+#include <quern/history.h>
 
 enum kind { CONTEXT, DEVICE, BUFFER, PROGRAM, KERNEL, STREAM, EVENT, GRAPH, KINDS };
 static const char *const kind_names[KINDS] = {"a context", "a device", "a buffer", "a program",
@@ -48,6 +49,7 @@ static struct {
     qn_allocator allocator;
     qn_memory_stats memory;
     qn_moves moves;
+    uint32_t count;
     qn_buffer *buffer;
     qn_program *program;
     qn_program_times times;
@@ -208,6 +210,8 @@ static qn_status map_and_unmap(qn_stream *stream, qn_buffer *buffer) {
     X(qn_stream_native_begin, 0, STREAM, qn_stream_native_begin(h, NULL, 0))                                 \
     X(qn_stream_native_begin, 1, BUFFER, qn_stream_native_begin(o[STREAM], (qn_buffer *[]){h}, 1))           \
     X(qn_stream_native_end, 0, STREAM, qn_stream_native_end(h))                                              \
+    X(qn_history_keep, 0, CONTEXT, qn_history_keep(h, 4))                                                    \
+    X(qn_history_read, 0, CONTEXT, qn_history_read(h, 0, NULL, 0, &out.count))                               \
     X(qn_cache_get_stats, 0, CONTEXT, qn_cache_get_stats(h, &out.stats))                                     \
     X(qn_cache_clear, 0, CONTEXT, qn_cache_clear(h))                                                         \
     X(qn_cache_dir, 0, CONTEXT, nothing(qn_cache_dir(h)[0] == 0))
@@ -268,6 +272,7 @@ static void the_table_has_every_function(void **state) {
     assert_true(functions_of("include/quern/interop.h") > 5);
     assert_true(functions_of("include/quern/memory.h") > 10);
     assert_int_equal(functions_of("include/quern/check.h"), 6);
+    assert_int_equal(functions_of("include/quern/history.h"), 2);
 }
 
 /* Leaves a message that no wrong object has. */

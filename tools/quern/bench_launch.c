@@ -4,9 +4,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <quern/history.h>
+
 #include "bench_peer.h"
 
-enum { ITEMS = BENCH_LAUNCH_ITEMS, GRAPH_LAUNCHES = BENCH_GRAPH_LAUNCHES };
+enum { ITEMS = BENCH_LAUNCH_ITEMS, GRAPH_LAUNCHES = BENCH_GRAPH_LAUNCHES, KEPT = 1024 };
 
 /* Each work-item counts its launches, which is what is checked. */
 static const char source[] = "kernel void count(global uint *x, uint n) { x[get_global_id(0)] += n; }\n";
@@ -19,8 +21,8 @@ typedef struct launch_task {
     qn_graph *graph;
     const bench_peer *peer;
     bench_launches peers; /* how the peer makes its launches */
-    bool failed;
-    uint32_t launched; /* wraps as the kernel's numbers do */
+    bool failed, keeps;   /* a launch has; a history */
+    uint32_t launched;    /* wraps as the kernel's numbers do */
 } launch_task;
 
 static qn_status launch(launch_task *t) {
@@ -39,6 +41,14 @@ static qn_status run_launches(void *user, uint32_t first, uint32_t count) {
     (void)first;
     for (uint32_t i = 0; i < count && !status; i++) status = launch(user);
     return status;
+}
+
+/* The same while the newest launches are kept in a ring. */
+static qn_status run_launches_kept(void *user, uint32_t first, uint32_t count) {
+    launch_task *t = user;
+    if (!t->keeps && qn_history_keep(t->d->context, KEPT)) return QN_ERROR_OUT_OF_MEMORY;
+    t->keeps = true;
+    return run_launches(user, first, count);
 }
 
 static qn_status run_launch_and_wait(void *user, uint32_t first, uint32_t count) {
@@ -98,6 +108,7 @@ static const struct {
     bool is_quern;           /* has no such thing by others */
 } figures[] = {
     {"a launch, on the host", run_launches, true, false, {false, false}, false},
+    {"a launch, on the host, with a history", run_launches_kept, true, false, {false, false}, true},
     {"a launch, on the device, among many", run_launches, false, true, {false, false}, false},
     {"a launch, and waiting for it", run_launch_and_wait, false, false, {true, false}, false},
     {"a graph of 20 launches, on the host", run_graph, true, false, {false, true}, false},
@@ -144,6 +155,8 @@ static int measure_figure(launch_task *t, int figure, const char *what, double *
     bench_time time = {.median = 0};
     bench_progress(t->d, what);
     int result = bench_measure(t->d, &task, &time);
+    if (t->keeps) qn_history_keep(t->d->context, 0);
+    t->keeps = false;
     if (!result) result = check(t);
     if (!result) bench_print_figure(t->d, "launch", what, "quern", 0, "ns", &time, "");
     *ns = time.median;

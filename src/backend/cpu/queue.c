@@ -15,7 +15,8 @@ typedef struct node {
     bool owned;
     uint64_t number;
     qn__cpu_recording recording; /* RECORD */
-    qn__times *begins, *ends;    /* to be told, or NULL */
+    qn__times *times;            /* to be told, or NULL: of this command alone, or of a graph's */
+    bool begins, ends;           /* it is the first of these, the last */
 } node;
 
 struct qn__queue {
@@ -79,12 +80,23 @@ static const char *execute(qn__queue *queue, node *n, char *why) {
     return NULL;
 }
 
+static qn_status status_of(const char *error) {
+    if (!error) return QN_OK;
+    if (error == qn__cpu_cancelled) return QN_ERROR_CANCELLED;
+    return error == qn__cpu_out_of_memory ? QN_ERROR_OUT_OF_MEMORY : QN_ERROR_KERNEL_FAILED;
+}
+
 static void note_failure(qn__queue *queue, const qn__command *command, const char *error) {
     char why[2 * QN__WHY];
     if (!error || error == qn__cpu_cancelled) return; /* who cancels it notes that */
     snprintf(why, sizeof why, "kernel %s: %s", command->kernel_name, error);
-    qn__sticky_set(&queue->failure,
-                   error == qn__cpu_out_of_memory ? QN_ERROR_OUT_OF_MEMORY : QN_ERROR_KERNEL_FAILED, why);
+    qn__sticky_set(&queue->failure, status_of(error), why);
+}
+
+static void note_end(const node *n, const char *error) {
+    int none = QN_OK;
+    if (error) atomic_compare_exchange_strong(&n->times->status, &none, (int)status_of(error));
+    if (n->ends) atomic_store(&n->times->end_ns, qn__now_ns());
 }
 
 /* Takes the first command and runs it. The lock is held on entry and on return, not in between. */
@@ -98,9 +110,9 @@ static void run_first(qn__queue *queue) {
     atomic_store(&queue->now.cancelled, false);
     pthread_mutex_unlock(&queue->lock);
     char why[QN__WHY];
-    if (first->begins) atomic_store(&first->begins->begin_ns, qn__now_ns());
-    const char *error = dropped ? NULL : execute(queue, first, why);
-    if (first->ends) atomic_store(&first->ends->end_ns, qn__now_ns());
+    if (first->begins) atomic_store(&first->times->begin_ns, qn__now_ns());
+    const char *error = dropped ? qn__cpu_cancelled : execute(queue, first, why);
+    if (first->times) note_end(first, error);
     pthread_mutex_lock(&queue->lock);
     note_failure(queue, first->command, error);
     queue->running = false;
@@ -185,7 +197,8 @@ qn_status qn__cpu_submit(qn__queue *queue, const qn__command *command, uint64_t 
     added->owned = true;
     if (command->kind == QN__COMMAND_RECORD)
         qn__cpu_mark_announce(command->mark, &added->recording, command->mark_version);
-    added->begins = added->ends = queue->times;
+    added->times = queue->times;
+    added->begins = added->ends = added->times != NULL;
     queue->times = NULL;
     pthread_mutex_lock(&queue->lock);
     append(queue, added);
@@ -312,6 +325,7 @@ qn_status qn__cpu_replay_submit(qn__queue *queue, qn__replay *replay, uint64_t *
             return QN_ERROR_OUT_OF_MEMORY;
         }
         added->command = replay->commands.list[i];
+        added->times = queue->times;
         if (last)
             last->next = added;
         else
@@ -319,7 +333,7 @@ qn_status qn__cpu_replay_submit(qn__queue *queue, qn__replay *replay, uint64_t *
         last = added;
     }
     if (first && queue->times) {
-        first->begins = last->ends = queue->times;
+        first->begins = last->ends = true;
         queue->times = NULL;
     }
     pthread_mutex_lock(&queue->lock);
