@@ -99,6 +99,12 @@ if(TARGET quern_static)
     endif()
 endif()
 
+# WGSL in, its files found by listing: Tint and naga are asked what they think of them (tests/wgsl_oracle.c).
+if(TARGET quern_static)
+    add_executable(wgsl_oracle ${PROJECT_SOURCE_DIR}/tests/wgsl_oracle.c ${PROJECT_SOURCE_DIR}/tests/wgsl_shape.c)
+    target_link_libraries(wgsl_oracle PRIVATE cl_case quern_static)
+endif()
+
 # One operation a kernel; here a part of them, by hand all: op_kernels --device NAME.
 if(TARGET quern_static)
     add_executable(op_kernels ${PROJECT_SOURCE_DIR}/tests/op_kernels.c ${PROJECT_SOURCE_DIR}/tests/op_source.c)
