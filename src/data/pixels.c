@@ -2,6 +2,8 @@
    is decoded. */
 #include "data/pixels.h"
 
+#include "data/jpeg.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -21,6 +23,11 @@ bool qn__is_image_name(const char *name) {
 }
 
 #ifdef QN__HAS_STB
+/* Memory is zeroed, since a damaged file may use tables that it has not defined; and no file ends the process. */
+#define STBI_MALLOC(size)          calloc(1, size)
+#define STBI_REALLOC(memory, size) realloc(memory, size)
+#define STBI_FREE(memory)          free(memory)
+#define STBI_ASSERT(holds)         ((void)0)
 /* stb's implementation is compiled here. It declares static functions that it then leaves out, which gcc reports at the end of the file: so
    that warning is off for all of it. */
 #pragma GCC diagnostic ignored "-Wunused-function"
@@ -50,6 +57,9 @@ qn_status qn__pixels_decode(qn_context *context, const void *file, uint64_t size
     int width = 0, height = 0, has = 0;
     if (size > INT_MAX)
         return qn__data_fail(context, QN_ERROR_ARGUMENT, "%.200s: an image of over 2 GiB", name);
+    if (!qn__jpeg_tables_fit(file, size))
+        return qn__data_fail(context, QN_ERROR_ARGUMENT,
+                             "%.200s: the image is damaged: a Huffman table of over 256 symbols", name);
     if (!stbi_info_from_memory(file, (int)size, &width, &height, &has))
         return qn__data_fail(context, QN_ERROR_ARGUMENT, "%.200s: no PNG or JPEG image: %s", name, reason());
     if ((int64_t)width * height > MOST_PIXELS)

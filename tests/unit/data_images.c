@@ -102,6 +102,45 @@ static void refused(void **state) {
                  "at most 2^28");
 }
 
+/* Where the marker's segment begins, behind it. */
+static size_t segment_at(const unsigned char *file, size_t size, unsigned char marker) {
+    for (size_t i = 0; i + 1 < size; i++)
+        if (file[i] == 0xFF && file[i + 1] == marker) return i + 2;
+    fail_msg("no marker %x", marker);
+    return 0;
+}
+
+/* A table of more symbols than there are bytes, before and behind the first scan. What looks like one within another segment is none. */
+static void tables_of_jpeg(void **state) {
+    static const unsigned char profile[24] = {0xFF, 0xE2, 0, 22, 0xFF, 0xC4, 0, 20, 0, 0xFF, 0xFF, 0xFF};
+    static const unsigned char behind[24] = {0xFF, 0xC4, 0, 22, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 2};
+    tensor_fixture *f = fixture_of(state);
+    char path[PATH];
+    unsigned char file[2048], changed[sizeof file + sizeof profile];
+    assert_ok(f->context, qn_write_image(colours(f), path_of(path, "tables.jpg")));
+    const size_t size = read_bytes(path, file, sizeof file);
+    assert_true(size < sizeof file);
+
+    memcpy(changed, file, 2);
+    memcpy(changed + 2, profile, sizeof profile);
+    memcpy(changed + 2 + sizeof profile, file + 2, size - 2);
+    write_bytes(path, changed, size + sizeof profile);
+    assert_ok(f->context, qn_tensor_status(qn_read_image(f->t, path, 0)));
+
+    memcpy(changed, file, size);
+    memset(changed + segment_at(file, size, 0xC4) + 3, 17, 16);
+    write_bytes(path, changed, size);
+    assert_fails(f->context, qn_tensor_status(qn_read_image(f->t, path, 0)), QN_ERROR_ARGUMENT,
+                 "tables.jpg: the image is damaged: a Huffman table of over 256 symbols");
+
+    const size_t end = segment_at(file, size, 0xD9) - 2;
+    memcpy(changed, file, end);
+    memcpy(changed + end, behind, sizeof behind);
+    write_bytes(path, changed, end + sizeof behind);
+    assert_fails(f->context, qn_tensor_status(qn_read_image(f->t, path, 0)), QN_ERROR_ARGUMENT,
+                 "a Huffman table");
+}
+
 /* ---- folders ---- */
 
 static void write_gray(tensor_fixture *f, const char *name, uint64_t height, uint64_t width, double value) {
@@ -317,6 +356,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(written_and_read),
         cmocka_unit_test(refused),
+        cmocka_unit_test(tables_of_jpeg),
         cmocka_unit_test(folders),
         cmocka_unit_test(damaged),
         cmocka_unit_test(scaled),
