@@ -93,13 +93,18 @@ static const char *read_expect(char *text, cl_arg *arg) {
 
 /* ---- directives ---- */
 
+/* NAME, NAME, ...: what follows is for each of them. */
 static const char *read_kernel(cl_case *test, char *text) {
-    if (test->num_runs == CL_MAX_RUNS) return "too many kernel: directives";
-    cl_run *run = &test->runs[test->num_runs++];
-    run->kernel = text;
-    run->options = test->options;
-    run->range.global[0] = 1;
-    return NULL;
+    test->last_runs = 0;
+    for (char *name = strtok(text, ", "); name; name = strtok(NULL, ", ")) {
+        if (test->num_runs == CL_MAX_RUNS) return "too many kernel: directives";
+        cl_run *run = &test->runs[test->num_runs++];
+        run->kernel = name;
+        run->options = test->options;
+        run->range.global[0] = 1;
+        test->last_runs++;
+    }
+    return test->last_runs ? NULL : "kernel: takes names";
 }
 
 static const char *read_sizes(char *text, uint64_t sizes[3]) {
@@ -185,12 +190,13 @@ static bool read_private(cl_case *test, const char *text) {
 /* Of the file, or of the run that it stands behind. */
 static const char *read_needs(cl_case *test, const char *text) {
     if (read_private(test, text)) return NULL;
-    uint32_t *all = test->num_runs ? &test->runs[test->num_runs - 1].needs : &test->needs;
-    for (size_t i = 0; i < NUM_NEEDS; i++)
-        if (strcmp(text, needs[i].name) == 0) {
-            *all |= needs[i].bit;
-            return NULL;
-        }
+    for (size_t i = 0; i < NUM_NEEDS; i++) {
+        if (strcmp(text, needs[i].name) != 0) continue;
+        if (!test->num_runs) test->needs |= needs[i].bit;
+        for (uint32_t r = test->num_runs - test->last_runs; r < test->num_runs; r++)
+            test->runs[r].needs |= needs[i].bit;
+        return NULL;
+    }
     return "needs: takes f16, f64, i64_atomics, sub_groups, printf, f32_denormals or, of the file, private "
            "BYTES";
 }
@@ -202,10 +208,8 @@ const char *cl_need_name(uint32_t bits) {
 }
 
 static const char *read_options(cl_case *test, const char *text) {
-    if (test->num_runs)
-        test->runs[test->num_runs - 1].options = text;
-    else
-        test->options = text;
+    if (!test->num_runs) test->options = text;
+    for (uint32_t r = test->num_runs - test->last_runs; r < test->num_runs; r++) test->runs[r].options = text;
     return NULL;
 }
 
@@ -230,7 +234,10 @@ static const char *read_directive(cl_case *test, const char *word, char *text) {
     if (strcmp(word, "error") == 0) return read_note(test, CL_ERROR, text);
     if (strcmp(word, "warning") == 0) return read_note(test, CL_WARNING, text);
     if (test->num_runs == 0) return "it belongs to a run: it stands behind kernel:";
-    return read_run_directive(&test->runs[test->num_runs - 1], word, text);
+    const char *error = NULL;
+    for (uint32_t r = test->num_runs - test->last_runs; r < test->num_runs && !error; r++)
+        error = read_run_directive(&test->runs[r], word, copy(text, strlen(text)));
+    return error;
 }
 
 static const char *const words[] = {"kernel", "global", "local", "offset", "arg",     "expect", "prints",

@@ -50,7 +50,7 @@ typedef struct cl_case {
     uint32_t needs;          /* QN_CAN_* */
     uint64_t private_memory; /* bytes of private variables that it needs, too */
     cl_run runs[CL_MAX_RUNS];
-    uint32_t num_runs;
+    uint32_t num_runs, last_runs; /* last_runs: how many the last kernel: began */
     cl_note notes[CL_MAX_NOTES];
     uint32_t num_notes;
 } cl_case;

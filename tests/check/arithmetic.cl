@@ -1,9 +1,5 @@
 // Arithmetic that OpenCL C leaves undefined, and values beside those.
-// kernel: by_zero
-// global: 4
-// arg: buf:int:4=8
-// arg: buf:int:4=2,1,0,4
-// kernel: not_by_zero
+// kernel: by_zero, not_by_zero
 // global: 4
 // arg: buf:int:4=8
 // arg: buf:int:4=2,1,0,4
@@ -15,17 +11,13 @@
 // global: 2
 // arg: buf:uint:2=5
 // arg: buf:uint:2=3,0
-// kernel: too_large
+// kernel: too_large, saturated
 // global: 2
 // arg: buf:float:2=1,3e9
 // arg: buf:int:2
 // kernel: large_enough
 // global: 2
 // arg: buf:float:2=1,2e9
-// arg: buf:int:2
-// kernel: saturated
-// global: 2
-// arg: buf:float:2=1,3e9
 // arg: buf:int:2
 // kernel: negative
 // global: 2

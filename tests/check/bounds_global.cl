@@ -23,10 +23,7 @@
 // kernel: vector_whole
 // global: 2
 // arg: buf:float:10
-// kernel: wide_cast
-// global: 4
-// arg: buf:int:4
-// kernel: narrow_cast
+// kernel: wide_cast, narrow_cast
 // global: 4
 // arg: buf:int:4
 // kernel: strided

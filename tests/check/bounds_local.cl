@@ -1,9 +1,5 @@
 // Accesses of local memory, static and given at the launch, of one array beside another.
-// kernel: tile_edge
-// global: 8
-// local: 8
-// arg: buf:int:8
-// kernel: tile_halo
+// kernel: tile_edge, tile_halo
 // global: 8
 // local: 8
 // arg: buf:int:8

@@ -3,24 +3,17 @@
 // global: 1
 // arg: buf:int:4
 // arg: int:4
-// kernel: by_constant
+// kernel: by_constant, loop_one_too_far
 // global: 1
 // arg: buf:int:4
-// kernel: within
+// kernel: within, table
 // global: 1
 // arg: buf:int:4
 // arg: int:3
-// kernel: loop_one_too_far
-// global: 1
-// arg: buf:int:4
 // kernel: through_helper
 // global: 2
 // arg: buf:int:4
 // arg: int:5
-// kernel: table
-// global: 1
-// arg: buf:int:4
-// arg: int:3
 constant int primes[3] = {2, 3, 5};
 kernel void by_argument(global int *x, int k) {
     int a[4] = {1, 2, 3, 4};

@@ -1,10 +1,6 @@
 // Barriers and collectives that only some of the work-items reach, and twins that all of them do.
 // options: -w
-// kernel: half_of_them
-// global: 16
-// local: 16
-// arg: buf:int:16
-// kernel: all
+// kernel: half_of_them, all, both_sides, collective
 // global: 16
 // local: 16
 // arg: buf:int:16
@@ -18,10 +14,6 @@
 // local: 16
 // arg: buf:int:16
 // arg: int:16
-// kernel: both_sides
-// global: 16
-// local: 16
-// arg: buf:int:16
 // kernel: by_group
 // global: 32
 // local: 16
@@ -34,10 +26,6 @@
 // global: 16
 // local: 16
 // arg: buf:int:16=3
-// kernel: collective
-// global: 16
-// local: 16
-// arg: buf:int:16
 kernel void half_of_them(global int *x) {
     int l = get_local_id(0);
     if (l < 8) barrier(CLK_LOCAL_MEM_FENCE); // finds: divergence

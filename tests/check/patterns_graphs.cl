@@ -1,71 +1,26 @@
 // Irregular code on a graph in compressed rows, with the bugs that Indigo plants: an atomic left out, a bound one off, a guard
 // left out, a barrier left out.
 // options: -D COUNT=6
-// kernel: pull
+// kernel: pull, pull_bound, pull_guard, push, push_plain
 // global: 8
 // local: 8
 // arg: buf:int:7=0,2,4,5,7,8,9
 // arg: buf:int:9=1,2,0,3,4,1,5,3,0
 // arg: buf:int:6=5,4,3,2,1,0
 // arg: buf:int:6
-// kernel: pull_bound
-// global: 8
-// local: 8
-// arg: buf:int:7=0,2,4,5,7,8,9
-// arg: buf:int:9=1,2,0,3,4,1,5,3,0
-// arg: buf:int:6=5,4,3,2,1,0
-// arg: buf:int:6
-// kernel: pull_guard
-// global: 8
-// local: 8
-// arg: buf:int:7=0,2,4,5,7,8,9
-// arg: buf:int:9=1,2,0,3,4,1,5,3,0
-// arg: buf:int:6=5,4,3,2,1,0
-// arg: buf:int:6
-// kernel: push
-// global: 8
-// local: 8
-// arg: buf:int:7=0,2,4,5,7,8,9
-// arg: buf:int:9=1,2,0,3,4,1,5,3,0
-// arg: buf:int:6=5,4,3,2,1,0
-// arg: buf:int:6
-// kernel: push_plain
-// global: 8
-// local: 8
-// arg: buf:int:7=0,2,4,5,7,8,9
-// arg: buf:int:9=1,2,0,3,4,1,5,3,0
-// arg: buf:int:6=5,4,3,2,1,0
-// arg: buf:int:6
-// kernel: worklist
+// kernel: worklist, worklist_plain
 // global: 8
 // local: 4
 // arg: buf:int:6=5,4,3,2,1,0
 // arg: buf:int:6
 // arg: buf:int:1
-// kernel: worklist_plain
-// global: 8
-// local: 4
-// arg: buf:int:6=5,4,3,2,1,0
-// arg: buf:int:6
-// arg: buf:int:1
-// kernel: worklist_by_group
+// kernel: worklist_by_group, worklist_by_group_sync
 // global: 8
 // local: 8
 // arg: buf:int:6=5,4,3,2,1,0
 // arg: buf:int:6
 // arg: buf:int:1
-// kernel: worklist_by_group_sync
-// global: 8
-// local: 8
-// arg: buf:int:6=5,4,3,2,1,0
-// arg: buf:int:6
-// arg: buf:int:1
-// kernel: largest
-// global: 8
-// local: 8
-// arg: buf:int:6=5,4,3,2,1,0
-// arg: buf:int:1
-// kernel: largest_checked_first
+// kernel: largest, largest_checked_first
 // global: 8
 // local: 8
 // arg: buf:int:6=5,4,3,2,1,0

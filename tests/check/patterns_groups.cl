@@ -1,70 +1,26 @@
 // What groups do together: scans, sorts, transposes, double buffers, warps that are taken to be in step; after GPUVerify's and
 // racecheck's examples.
-// kernel: scan_unsafe
+// kernel: scan_unsafe, scan_safe, in_step, by_sub_group
 // global: 32
 // local: 32
 // arg: buf:int:32=1
-// kernel: scan_safe
-// global: 32
-// local: 32
-// arg: buf:int:32=1
-// kernel: bitonic_unsafe
+// kernel: bitonic_unsafe, bitonic_safe
 // global: 32
 // local: 32
 // arg: buf:int:32=9,3,7,1
-// kernel: bitonic_safe
-// global: 32
-// local: 32
-// arg: buf:int:32=9,3,7,1
-// kernel: transpose_unsafe
+// kernel: transpose_unsafe, transpose_safe
 // global: 8, 8
 // local: 8, 8
 // arg: buf:int:64=1,2,3
-// kernel: transpose_safe
-// global: 8, 8
-// local: 8, 8
-// arg: buf:int:64=1,2,3
-// kernel: one_buffer
+// kernel: one_buffer, two_buffers
 // global: 16
 // local: 16
 // arg: buf:int:64=1,2,3
-// kernel: two_buffers
-// global: 16
-// local: 16
-// arg: buf:int:64=1,2,3
-// kernel: in_step
-// global: 32
-// local: 32
-// arg: buf:int:32=1
-// kernel: by_sub_group
-// global: 32
-// local: 32
-// arg: buf:int:32=1
 // kernel: two_sub_groups
 // global: 64
 // local: 64
 // arg: buf:int:64=1
-// kernel: leader_unsafe
-// global: 16
-// local: 16
-// arg: buf:int:16
-// kernel: leader_safe
-// global: 16
-// local: 16
-// arg: buf:int:16
-// kernel: copy_unwaited
-// global: 16
-// local: 16
-// arg: buf:int:16
-// kernel: copy_waited
-// global: 16
-// local: 16
-// arg: buf:int:16
-// kernel: reused_too_early
-// global: 16
-// local: 16
-// arg: buf:int:16
-// kernel: reused
+// kernel: leader_unsafe, leader_safe, copy_unwaited, copy_waited, reused_too_early, reused
 // global: 16
 // local: 16
 // arg: buf:int:16

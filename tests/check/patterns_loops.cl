@@ -26,22 +26,12 @@
 // local: 8
 // arg: buf:int:8
 // arg: buf:int:8=7,6,5,4,3,2,1,0
-// kernel: counter_plain
+// kernel: counter_plain, counter_atomic
 // global: 64
 // local: 64
 // arg: buf:int:1
 // arg: buf:int:64
-// kernel: counter_atomic
-// global: 64
-// local: 64
-// arg: buf:int:1
-// arg: buf:int:64
-// kernel: minimum_plain
-// global: 64
-// local: 64
-// arg: buf:int:64=9,8,7,6,5,4,3,2,1
-// arg: buf:int:1=100
-// kernel: minimum_atomic
+// kernel: minimum_plain, minimum_atomic
 // global: 64
 // local: 64
 // arg: buf:int:64=9,8,7,6,5,4,3,2,1

@@ -9,13 +9,7 @@
 // kernel: from_number
 // global: 1
 // arg: buf:ulong:1=305419896
-// kernel: odd_address
-// global: 1
-// arg: buf:char:16
-// kernel: even_address
-// global: 1
-// arg: buf:char:16
-// kernel: packed
+// kernel: odd_address, even_address, packed
 // global: 1
 // arg: buf:char:16
 // kernel: constant_table

@@ -17,11 +17,7 @@
 // local: 16
 // arg: buf:int:1
 // expect: 64
-// kernel: across_groups
-// global: 32
-// local: 16
-// arg: buf:int:32
-// kernel: within_group
+// kernel: across_groups, within_group
 // global: 32
 // local: 16
 // arg: buf:int:32
@@ -29,31 +25,17 @@
 // global: 32
 // local: 16
 // arg: buf:int:2
-// kernel: last_group_unfenced
+// kernel: last_group_unfenced, last_group_fenced
 // global: 32
 // local: 8
 // arg: buf:int:8
 // arg: buf:int:1
-// kernel: last_group_fenced
-// global: 32
-// local: 8
-// arg: buf:int:8
-// arg: buf:int:1
-// kernel: flag_first
+// kernel: flag_first, flag_last
 // global: 16
 // local: 8
 // arg: buf:int:2
 // arg: buf:int:1
-// kernel: flag_last
-// global: 16
-// local: 8
-// arg: buf:int:2
-// arg: buf:int:1
-// kernel: narrow_scope
-// global: 16
-// local: 8
-// arg: buf:int:1
-// kernel: wide_scope
+// kernel: narrow_scope, wide_scope
 // global: 16
 // local: 8
 // arg: buf:int:1

@@ -1,53 +1,13 @@
 // Local memory between work-items of a group: a barrier left out, one of the wrong fence, in a loop, reductions.
-// kernel: reverse_unsafe
+// kernel: reverse_unsafe, reverse_safe, wrong_fence, reduce_unsafe, reduce_safe
 // global: 64
 // local: 64
 // arg: buf:int:64
-// kernel: reverse_safe
-// global: 64
-// local: 64
-// arg: buf:int:64
-// kernel: wrong_fence
-// global: 64
-// local: 64
-// arg: buf:int:64
-// kernel: reduce_unsafe
-// global: 64
-// local: 64
-// arg: buf:int:64
-// kernel: reduce_safe
-// global: 64
-// local: 64
-// arg: buf:int:64
-// kernel: second_tile_unsafe
+// kernel: second_tile_unsafe, second_tile_safe, same_value, other_value
 // global: 32
 // local: 32
 // arg: buf:int:64
-// kernel: second_tile_safe
-// global: 32
-// local: 32
-// arg: buf:int:64
-// kernel: same_value
-// global: 32
-// local: 32
-// arg: buf:int:64
-// kernel: other_value
-// global: 32
-// local: 32
-// arg: buf:int:64
-// kernel: histogram_unsafe
-// global: 32
-// local: 32
-// arg: buf:int:64=3
-// kernel: histogram_safe
-// global: 32
-// local: 32
-// arg: buf:int:64=3
-// kernel: bytes_apart
-// global: 32
-// local: 32
-// arg: buf:int:64=3
-// kernel: bytes_shared
+// kernel: histogram_unsafe, histogram_safe, bytes_apart, bytes_shared
 // global: 32
 // local: 32
 // arg: buf:int:64=3

@@ -1,5 +1,5 @@
 // Memory that nobody has written, where it matters: branches, addresses, outputs. What is not used, or comes to nothing, is fine.
-// kernel: branch
+// kernel: branch, output, index
 // global: 4
 // arg: buf:int:4
 // arg: int:0
@@ -7,19 +7,7 @@
 // global: 4
 // arg: buf:int:4
 // arg: int:1
-// kernel: output
-// global: 4
-// arg: buf:int:4
-// arg: int:0
-// kernel: index
-// global: 4
-// arg: buf:int:4
-// arg: int:0
-// kernel: local_cell
-// global: 4
-// local: 4
-// arg: buf:int:4
-// kernel: local_set
+// kernel: local_cell, local_set
 // global: 4
 // local: 4
 // arg: buf:int:4
@@ -27,16 +15,10 @@
 // global: 4
 // arg: buf:int:4
 // arg: int:3
-// kernel: masked
+// kernel: masked, accumulator
 // global: 4
 // arg: buf:int:4
-// kernel: accumulator
-// global: 4
-// arg: buf:int:4
-// kernel: lane
-// global: 4
-// arg: buf:float4:4
-// kernel: unused_lane
+// kernel: lane, unused_lane
 // global: 4
 // arg: buf:float4:4
 kernel void branch(global int *x, int set) {
