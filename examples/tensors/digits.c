@@ -1,50 +1,22 @@
 /* A small convolutional network learns handwritten digits, each time turned and moved a little. A fifth of them is kept for the test.
    Usage: quern_digits digits.csv.gz (see digits.h). */
 #include "digits.h"
+#include "classifier.h"
 
 enum { BATCH = 64, EPOCHS = 20 };
 
-typedef struct model {
-    qn_module module;
-    qn_convolution_layer first, second;
-    qn_linear hidden, out;
-    qn_dropout dropout;
-    qn_optimizer adam;
-} model;
-
-static qn_status add_convolution(model *m, const char *name, qn_convolution_layer *layer, uint64_t inputs,
-                                 uint64_t outputs) {
-    const qn_convolution_layer_desc desc = {
-        .inputs = inputs, .outputs = outputs, .window = {3, 3}, .convolution = {.padding = {1, 1}}};
-    const qn_status status = qn_convolution_layer_init(layer, m->module.tensors, &desc);
-    return status ? status : qn_module_add(&m->module, name, &layer->module);
-}
-
-static qn_status make_model(model *m, qn_tensors *t, uint64_t width) {
-    qn_module_init(&m->module, t, NULL);
-    qn_dropout_init(&m->dropout, t, 0.25);
-    qn_status status = add_convolution(m, "first", &m->first, 1, width);
-    if (!status) status = add_convolution(m, "second", &m->second, width, 2 * width);
-    if (!status) status = example_linear(&m->module, "hidden", &m->hidden, 2 * width * PIXELS / 4, 4 * width);
-    if (!status) status = qn_module_add(&m->module, "dropout", &m->dropout.module);
-    if (!status) status = example_linear(&m->module, "out", &m->out, 4 * width, CLASSES);
-    return status ? status : qn_optimizer_init(&m->adam, &m->module, &(qn_optimizer_desc){.kind = QN_ADAM});
-}
-
 /* Scores of the classes, for images of [n, 1, 8, 8]. */
-static qn_tensor *forward(model *m, qn_tensor *images) {
+static qn_tensor *forward(classifier *m, qn_tensor *images) {
     qn_tensor *x = qn_divide(images, 16);
     x = qn_relu(qn_convolution_layer_forward(&m->first, x));
     x = qn_relu(qn_convolution_layer_forward(&m->second, x));
-    x = qn_max_pool(x, &(qn_pool_desc){.window = {2, 2}});
-    x = qn_relu(qn_linear_forward(&m->hidden, qn_flatten(x, 1, -1)));
-    return qn_linear_forward(&m->out, qn_dropout_forward(&m->dropout, x));
+    return classifier_scores(m, qn_max_pool(x, &(qn_pool_desc){.window = {2, 2}}));
 }
 
 /* What is done with a batch of images and labels; recorded once, then replayed. */
 static qn_status train(void *user, qn_tensor *const *inputs, size_t num_inputs, qn_tensor **outputs,
                        size_t num_outputs) {
-    model *m = user;
+    classifier *m = user;
     (void)num_inputs, (void)num_outputs;
     qn_tensor *images = qn_augment(inputs[0], &(qn_augment_desc){.rotate = 10, .scale = 0.1});
     outputs[0] = qn_cross_entropy(forward(m, images), inputs[1], &(qn_classes_desc){.smoothing = 0.1});
@@ -52,24 +24,15 @@ static qn_status train(void *user, qn_tensor *const *inputs, size_t num_inputs, 
     return status ? status : qn_optimizer_step(&m->adam);
 }
 
-static qn_status learn(example *e, model *m, qn_dataset *set, uint64_t epochs) {
+static qn_status learn(example *e, classifier *m, qn_dataset *set, uint64_t epochs) {
     qn_loader *loader = NULL;
     qn_step *step = NULL;
     const qn_loader_desc desc = {.batch = e->quick ? 16 : BATCH, .shuffle = true, .drop_last = true};
     qn_status status = qn_loader_create(e->t, set, &desc, &loader);
     if (!status) status = qn_step_create(e->t, train, m, &step);
     for (uint64_t epoch = 0; epoch < epochs && !status; epoch++) {
-        qn_tensor *batch[2], *loss;
-        double sum = 0;
-        bool more;
         status = qn_optimizer_set_rate(&m->adam, qn_rate_cosine(5e-3, epoch, epochs, 1e-4));
-        while (!status && !(status = qn_loader_next(loader, batch, &more)) && more) {
-            qn_scope_begin(e->t);
-            status = qn_step_run(step, batch, 2, &loss, 1);
-            if (!status) sum += qn_tensor_item(loss);
-            qn_scope_end(e->t);
-        }
-        example_loss(e, sum / (double)qn_loader_batches(loader));
+        if (!status) status = example_epoch(e, loader, step, 2);
         if (!status) printf("epoch %2u: loss %.4f\n", (unsigned)epoch + 1, e->losses[e->num_losses - 1]);
     }
     qn_step_destroy(step);
@@ -78,7 +41,7 @@ static qn_status learn(example *e, model *m, qn_dataset *set, uint64_t epochs) {
 }
 
 /* The share of the images that are told right. */
-static qn_status test(example *e, model *m, qn_dataset *set, double *share) {
+static qn_status test(example *e, classifier *m, qn_dataset *set, double *share) {
     qn_loader *loader;
     qn_tensor *batch[2];
     bool more;
@@ -97,18 +60,18 @@ static qn_status test(example *e, model *m, qn_dataset *set, double *share) {
 int main(int argc, char **argv) {
     example e;
     digits d;
-    model m;
+    classifier m;
     double share = 0;
     example_open(&e, argc, argv, "digits", "digits.csv.gz ");
+    const uint64_t width = e.quick ? 4 : 16;
     qn_status status = digits_open(&e, &d);
-    if (!status) status = make_model(&m, e.t, e.quick ? 4 : 16);
+    if (!status) status = classifier_init(&m, e.t, width, PIXELS / 4, 4 * width);
     if (!status) {
         printf("%llu digits to learn from, %llu parameters\n", (unsigned long long)qn_dataset_count(d.train),
                (unsigned long long)qn_module_count(&m.module));
         status = learn(&e, &m, d.train, e.quick ? 2 : EPOCHS);
         if (!status) status = test(&e, &m, d.test, &share);
-        qn_optimizer_release(&m.adam);
-        qn_module_release(&m.module);
+        classifier_release(&m);
     }
     if (!status) printf("%.1f %% of the digits kept for the test are told right\n", 100 * share);
     digits_close(&d);

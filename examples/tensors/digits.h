@@ -5,7 +5,7 @@
 
 #include "example.h"
 
-enum { SIDE = 8, PIXELS = SIDE * SIDE, CLASSES = 10 };
+enum { SIDE = 8, PIXELS = SIDE * SIDE };
 
 typedef struct digits {
     qn_archive *archive;

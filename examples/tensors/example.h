@@ -82,6 +82,23 @@ static inline void example_loss(example *e, double loss) {
     if (e->num_losses < EXAMPLE_POINTS) e->losses[e->num_losses++] = loss;
 }
 
+/* All batches of `loader` once, of each the first `inputs` tensors, through a step whose first output is the loss. The loss's mean is a point of the
+   curve. */
+static inline qn_status example_epoch(example *e, qn_loader *loader, qn_step *step, size_t inputs) {
+    qn_status status = QN_OK;
+    qn_tensor *batch[2], *loss;
+    double sum = 0;
+    bool more;
+    while (!status && !(status = qn_loader_next(loader, batch, &more)) && more) {
+        qn_scope_begin(e->t);
+        status = qn_step_run(step, batch, inputs, &loss, 1);
+        if (!status) sum += qn_tensor_item(loss);
+        qn_scope_end(e->t);
+    }
+    example_loss(e, sum / (double)qn_loader_batches(loader));
+    return status;
+}
+
 static inline double example_seconds(const example *e) {
     struct timespec now;
     timespec_get(&now, TIME_UTC);

@@ -2,51 +2,22 @@
    Usage: quern_mnist FOLDER */
 #include <stdint.h>
 
-#include "example.h"
+#include "classifier.h"
 
-enum { SIDE = 28, CLASSES = 10, BATCH = 128 };
+enum { SIDE = 28, BATCH = 128 };
 
-typedef struct model {
-    qn_module module;
-    qn_convolution_layer first, second;
-    qn_linear hidden, out;
-    qn_dropout dropout;
-    qn_optimizer adam;
-} model;
-
-static qn_status add_convolution(model *m, const char *name, qn_convolution_layer *layer, uint64_t inputs,
-                                 uint64_t outputs) {
-    const qn_convolution_layer_desc desc = {
-        .inputs = inputs, .outputs = outputs, .window = {3, 3}, .convolution = {.padding = {1, 1}}};
-    const qn_status status = qn_convolution_layer_init(layer, m->module.tensors, &desc);
-    return status ? status : qn_module_add(&m->module, name, &layer->module);
-}
-
-static qn_status make_model(model *m, qn_tensors *t, uint64_t width) {
-    qn_module_init(&m->module, t, NULL);
-    qn_dropout_init(&m->dropout, t, 0.25);
-    qn_status status = add_convolution(m, "first", &m->first, 1, width);
-    if (!status) status = add_convolution(m, "second", &m->second, width, 2 * width);
-    if (!status) status = example_linear(&m->module, "hidden", &m->hidden, 2 * width * 49, 8 * width);
-    if (!status) status = qn_module_add(&m->module, "dropout", &m->dropout.module);
-    if (!status) status = example_linear(&m->module, "out", &m->out, 8 * width, CLASSES);
-    return status ? status : qn_optimizer_init(&m->adam, &m->module, &(qn_optimizer_desc){.kind = QN_ADAM});
-}
-
-/* Scores of the classes, for images of [n, 28, 28], bytes as they are in the file. */
-static qn_tensor *forward(model *m, qn_tensor *images) {
+/* Scores of the classes, for images of [n, SIDE, SIDE], bytes as they are in the file. */
+static qn_tensor *forward(classifier *m, qn_tensor *images) {
     static const double mean[] = {0.1307}, deviation[] = {0.3081};
     const qn_pool_desc half = {.window = {2, 2}};
     qn_tensor *x = qn_normalize(qn_unsqueeze(images, 1), 255, mean, deviation, 1);
     x = qn_max_pool(qn_relu(qn_convolution_layer_forward(&m->first, x)), &half);
-    x = qn_max_pool(qn_relu(qn_convolution_layer_forward(&m->second, x)), &half);
-    x = qn_relu(qn_linear_forward(&m->hidden, qn_flatten(x, 1, -1)));
-    return qn_linear_forward(&m->out, qn_dropout_forward(&m->dropout, x));
+    return classifier_scores(m, qn_max_pool(qn_relu(qn_convolution_layer_forward(&m->second, x)), &half));
 }
 
 static qn_status train(void *user, qn_tensor *const *inputs, size_t num_inputs, qn_tensor **outputs,
                        size_t num_outputs) {
-    model *m = user;
+    classifier *m = user;
     (void)num_inputs, (void)num_outputs;
     outputs[0] = qn_cross_entropy(forward(m, inputs[0]), inputs[1], NULL);
     const qn_status status = qn_backward(outputs[0]);
@@ -85,7 +56,7 @@ static void close_files(files *f) {
 
 /* ---- training ---- */
 
-static qn_status learn(example *e, model *m, qn_loader *loader, uint64_t epochs) {
+static qn_status learn(example *e, classifier *m, qn_loader *loader, uint64_t epochs) {
     const uint64_t steps = epochs * qn_loader_batches(loader);
     uint64_t done = 0;
     qn_step *step;
@@ -110,7 +81,7 @@ static qn_status learn(example *e, model *m, qn_loader *loader, uint64_t epochs)
     return status;
 }
 
-static qn_status test(example *e, model *m, qn_dataset *set, double *share) {
+static qn_status test(example *e, classifier *m, qn_dataset *set, double *share) {
     qn_loader *loader;
     qn_status status = qn_loader_create(e->t, set, &(qn_loader_desc){.batch = 500}, &loader);
     if (status) return status;
@@ -132,7 +103,8 @@ static qn_status test(example *e, model *m, qn_dataset *set, double *share) {
 }
 
 static qn_status run(example *e, files *learnt, files *kept, double *share) {
-    model m;
+    classifier m;
+    const uint64_t width = e->quick ? 2 : 16;
     qn_loader *loader = NULL;
     const qn_loader_desc desc = {.batch = e->quick ? 4 : BATCH,
                                  .shuffle = true,
@@ -142,14 +114,13 @@ static qn_status run(example *e, files *learnt, files *kept, double *share) {
                                  .progress_user = stderr};
     qn_status status = open_files(e, "train", learnt);
     if (!status) status = open_files(e, "t10k", kept);
-    if (!status) status = make_model(&m, e->t, e->quick ? 2 : 16);
+    if (!status) status = classifier_init(&m, e->t, width, SIDE * SIDE / 16, 8 * width);
     if (status) return status;
     status = qn_loader_create(e->t, learnt->set, &desc, &loader);
     if (!status) status = learn(e, &m, loader, e->quick ? 1 : 2);
     qn_loader_destroy(loader);
     if (!status) status = test(e, &m, kept->set, share);
-    qn_optimizer_release(&m.adam);
-    qn_module_release(&m.module);
+    classifier_release(&m);
     return status;
 }
 

@@ -54,17 +54,8 @@ static qn_status learn(example *e, model *m, qn_dataset *set, uint64_t epochs) {
     qn_status status = qn_loader_create(e->t, set, &desc, &loader);
     if (!status) status = qn_step_create(e->t, train, m, &step);
     for (uint64_t epoch = 0; epoch < epochs && !status; epoch++) {
-        qn_tensor *batch[2], *loss;
-        double sum = 0;
-        bool more;
         status = qn_optimizer_set_rate(&m->adam, qn_rate_cosine(3e-3, epoch, epochs, 1e-4));
-        while (!status && !(status = qn_loader_next(loader, batch, &more)) && more) {
-            qn_scope_begin(e->t);
-            status = qn_step_run(step, batch, 1, &loss, 1);
-            if (!status) sum += qn_tensor_item(loss);
-            qn_scope_end(e->t);
-        }
-        example_loss(e, sum / (double)qn_loader_batches(loader));
+        if (!status) status = example_epoch(e, loader, step, 1);
         if (!status && (epoch + 1) % 10 == 0)
             printf("epoch %3u: loss %.2f an image\n", (unsigned)epoch + 1, e->losses[epoch]);
     }
