@@ -8,14 +8,15 @@
 static const qn_module_type cache_type = {"kv_cache", NULL};
 
 qn_status qn_kv_cache_init(qn_kv_cache *cache, qn_tensors *tensors, const qn_kv_cache_desc *desc) {
-    qn_status status = qn__nn_check(cache, tensors, desc, "qn_kv_cache_init");
-    if (!status && (!desc->batches || !desc->heads || !desc->capacity || !desc->size))
-        status = qn__nn_fail(tensors, QN_ERROR_ARGUMENT, "qn_kv_cache_init: %s is 0",
-                             !desc->batches    ? "batches"
-                             : !desc->heads    ? "heads"
-                             : !desc->capacity ? "capacity"
-                                               : "size");
-    if (!status) status = qn_scope_begin(tensors);
+    qn_status status = qn__nn_check(cache, tensors, desc, __func__);
+    if (!status)
+        status = qn__nn_begin(tensors,
+                              (qn__nn_size[]){{"batches", desc->batches},
+                                              {"heads", desc->heads},
+                                              {"capacity", desc->capacity},
+                                              {"size", desc->size},
+                                              {NULL, 0}},
+                              __func__);
     if (status) return status;
     const qn_shape shape = QN_SHAPE(desc->batches, desc->heads, desc->capacity, desc->size);
     *cache = (qn_kv_cache){.capacity = desc->capacity};

@@ -104,11 +104,12 @@ static qn_tensor *forward_positions(qn_module *module, qn_tensor *x) {
 static const qn_module_type positions_type = {"positions", forward_positions};
 
 qn_status qn_positions_init(qn_positions *positions, qn_tensors *tensors, const qn_positions_desc *desc) {
-    qn_status status = qn__nn_check(positions, tensors, desc, "qn_positions_init");
-    if (!status && (!desc->size || (desc->learned && !desc->length)))
-        status = qn__nn_fail(tensors, QN_ERROR_ARGUMENT, "qn_positions_init: %s is 0",
-                             desc->size ? "length" : "size");
-    if (!status) status = qn_scope_begin(tensors);
+    qn_status status = qn__nn_check(positions, tensors, desc, __func__);
+    if (!status)
+        status = qn__nn_begin(
+            tensors,
+            (qn__nn_size[]){{"size", desc->size}, {desc->learned ? "length" : NULL, desc->length}, {NULL, 0}},
+            __func__);
     if (status) return status;
     *positions = (qn_positions){.size = desc->size};
     qn_module_init(&positions->module, tensors, &positions_type);

@@ -17,11 +17,11 @@ qn_tensor *qn__nn_uniform(qn_tensors *tensors, qn_element type, qn_shape shape, 
 }
 
 qn_status qn_linear_init(qn_linear *linear, qn_tensors *tensors, const qn_linear_desc *desc) {
-    qn_status status = qn__nn_check(linear, tensors, desc, "qn_linear_init");
-    if (!status && (!desc->inputs || !desc->outputs))
-        status = qn__nn_fail(tensors, QN_ERROR_ARGUMENT, "qn_linear_init: %s is 0",
-                             desc->inputs ? "outputs" : "inputs");
-    if (!status) status = qn_scope_begin(tensors);
+    qn_status status = qn__nn_check(linear, tensors, desc, __func__);
+    if (!status)
+        status = qn__nn_begin(
+            tensors, (qn__nn_size[]){{"inputs", desc->inputs}, {"outputs", desc->outputs}, {NULL, 0}},
+            __func__);
     if (status) return status;
     *linear = (qn_linear){.weight = {.tensor = NULL}};
     qn_module_init(&linear->module, tensors, &linear_type);

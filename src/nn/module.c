@@ -28,6 +28,13 @@ qn_status qn__nn_check(const void *object, qn_tensors *tensors, const void *desc
                                  : "desc");
 }
 
+qn_status qn__nn_begin(qn_tensors *tensors, const qn__nn_size *sizes, const char *function) {
+    for (; sizes->name; sizes++)
+        if (!sizes->size)
+            return qn__nn_fail(tensors, QN_ERROR_ARGUMENT, "%s: %s is 0", function, sizes->name);
+    return qn_scope_begin(tensors);
+}
+
 /* ---- making ---- */
 
 void qn_module_init(qn_module *module, qn_tensors *tensors, const qn_module_type *type) {

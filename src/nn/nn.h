@@ -8,8 +8,14 @@
 qn_status qn__nn_fail(qn_tensors *tensors, qn_status status, const char *format, ...);
 /* QN_OK for an object, tensors and a descriptor that are there. */
 qn_status qn__nn_check(const void *object, qn_tensors *tensors, const void *desc, const char *function);
+/* Begins the scope in which a module's parameters are made, where none of `sizes` is 0. A name NULL ends them. */
+typedef struct qn__nn_size {
+    const char *name;
+    uint64_t size;
+} qn__nn_size;
+qn_status qn__nn_begin(qn_tensors *tensors, const qn__nn_size *sizes, const char *function);
 
-/* Ends the scope in which a module's parameters were made; after a failure releases what it has. Gives the status. */
+/* Ends that scope; after a failure releases what it has. Gives the status. */
 qn_status qn__nn_made(qn_module *module, qn_status status);
 /* A tensor of [channels] as [channels, 1, ...], to go with one of `rank` dimensions whose channels are dimension 1. */
 qn_tensor *qn__nn_by_channel(qn_tensor *x, uint32_t rank);

@@ -39,10 +39,8 @@ static qn_tensor *forward_norm(qn_module *module, qn_tensor *x) {
 static const qn_module_type norm_type = {"norm", forward_norm};
 
 qn_status qn_norm_layer_init(qn_norm_layer *norm, qn_tensors *tensors, const qn_norm_layer_desc *desc) {
-    qn_status status = qn__nn_check(norm, tensors, desc, "qn_norm_layer_init");
-    if (!status && !desc->size)
-        status = qn__nn_fail(tensors, QN_ERROR_ARGUMENT, "qn_norm_layer_init: size is 0");
-    if (!status) status = qn_scope_begin(tensors);
+    qn_status status = qn__nn_check(norm, tensors, desc, __func__);
+    if (!status) status = qn__nn_begin(tensors, (qn__nn_size[]){{"size", desc->size}, {NULL, 0}}, __func__);
     if (status) return status;
     *norm = (qn_norm_layer){.epsilon = or_default(desc->epsilon, desc->root_mean_square ? 1e-6 : 1e-5),
                             .root_mean_square = desc->root_mean_square};
@@ -103,10 +101,9 @@ static qn_tensor *forward_batch(qn_module *module, qn_tensor *x) {
 static const qn_module_type batch_type = {"batch_norm", forward_batch};
 
 qn_status qn_batch_norm_init(qn_batch_norm *norm, qn_tensors *tensors, const qn_batch_norm_desc *desc) {
-    qn_status status = qn__nn_check(norm, tensors, desc, "qn_batch_norm_init");
-    if (!status && !desc->channels)
-        status = qn__nn_fail(tensors, QN_ERROR_ARGUMENT, "qn_batch_norm_init: channels is 0");
-    if (!status) status = qn_scope_begin(tensors);
+    qn_status status = qn__nn_check(norm, tensors, desc, __func__);
+    if (!status)
+        status = qn__nn_begin(tensors, (qn__nn_size[]){{"channels", desc->channels}, {NULL, 0}}, __func__);
     if (status) return status;
     *norm = (qn_batch_norm){.epsilon = or_default(desc->epsilon, 1e-5),
                             .momentum = or_default(desc->momentum, 0.1)};

@@ -21,10 +21,8 @@ static qn_tensor *forward_feed(qn_module *module, qn_tensor *x) {
 static const qn_module_type feed_type = {"feed_forward", forward_feed};
 
 qn_status qn_feed_forward_init(qn_feed_forward *feed, qn_tensors *tensors, const qn_feed_forward_desc *desc) {
-    qn_status status = qn__nn_check(feed, tensors, desc, "qn_feed_forward_init");
-    if (!status && !desc->size)
-        status = qn__nn_fail(tensors, QN_ERROR_ARGUMENT, "qn_feed_forward_init: size is 0");
-    if (!status) status = qn_scope_begin(tensors);
+    qn_status status = qn__nn_check(feed, tensors, desc, __func__);
+    if (!status) status = qn__nn_begin(tensors, (qn__nn_size[]){{"size", desc->size}, {NULL, 0}}, __func__);
     if (status) return status;
     const uint64_t hidden = desc->hidden ? desc->hidden : 4 * desc->size;
     const qn_linear_desc

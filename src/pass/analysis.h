@@ -87,6 +87,8 @@ typedef struct qn__sum {
 
 /* Adds value * scale; `low`: only the low words count, and all terms are signed. */
 void qn__linear(const ir_value *value, int64_t scale, bool low, qn__sum *sum);
+/* All bits that are set in any of the numbers of which an IR_PTR_ADD's offset is a sum. */
+uint64_t qn__offset_bits(const ir_instr *instr);
 /* What an i64 is of its low word. */
 qn__term_kind qn__narrow_kind(const ir_value *value);
 

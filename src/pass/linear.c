@@ -118,3 +118,11 @@ static unsigned add_value(const ir_value *value, int64_t scale, bool low, qn__su
 void qn__linear(const ir_value *value, int64_t scale, bool low, qn__sum *sum) {
     add_value(value, scale, low, sum, QN__MAX_TERMS, DEPTH);
 }
+
+uint64_t qn__offset_bits(const ir_instr *instr) {
+    qn__sum sum = {.constant = instr->attr.offset};
+    qn__linear(instr->operands[1], 1, true, &sum);
+    uint64_t bits = (uint64_t)sum.constant;
+    for (unsigned i = 0; i < sum.count; i++) bits |= (uint64_t)sum.terms[i].scale;
+    return bits;
+}

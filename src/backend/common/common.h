@@ -150,6 +150,10 @@ void qn__loss_free(qn__loss *loss);
 static inline bool qn__is_lost(const qn__loss *loss) { return atomic_load(&loss->lost); }
 /* QN_ERROR_DEVICE_LOST with the message. */
 qn_status qn__lost(qn__loss *loss, char *why);
+/* Whether it is lost; the message where it is. */
+static inline bool qn__is_lost_by(qn__loss *loss, char *why) {
+    return qn__is_lost(loss) && qn__lost(loss, why) == QN_ERROR_DEVICE_LOST;
+}
 /* It is lost from now on, with this message if it was not before. */
 qn_status qn__lose(qn__loss *loss, char *why, const char *format, ...) QN__PRINTF(3, 4);
 

@@ -19,9 +19,7 @@ static const qn__cu nothing = {
 #undef FIELD
 };
 
-bool qn__cuda_is_lost(qn__gpu *gpu, char *why) {
-    return qn__is_lost(&gpu->loss) && qn__lost(&gpu->loss, why) == QN_ERROR_DEVICE_LOST;
-}
+bool qn__cuda_is_lost(qn__gpu *gpu, char *why) { return qn__is_lost_by(&gpu->loss, why); }
 
 /* Our reference first: where nobody else in the process has one, that alone destroys the context. */
 void qn__cuda_abandon(qn__gpu *gpu) {

@@ -164,9 +164,7 @@ static uint64_t native(const qn__gpu *gpu, const qn__queue *queue, const qn__mem
 
 static const char *cache_key(const qn__gpu *gpu) { return gpu->cache_key; }
 
-static bool is_lost(qn__gpu *gpu, char *why) {
-    return qn__is_lost(&gpu->loss) && qn__lost(&gpu->loss, why) == QN_ERROR_DEVICE_LOST;
-}
+static bool is_lost(qn__gpu *gpu, char *why) { return qn__is_lost_by(&gpu->loss, why); }
 
 const qn_backend qn__backend_opencl = {
     .kind = QN_DEVICE_OPENCL,

@@ -208,9 +208,7 @@ qn_status qn__vk_gpu_open(qn__driver *driver, uint32_t index, qn__gpu **out, cha
     return QN_OK;
 }
 
-static bool is_lost(qn__gpu *gpu, char *why) {
-    return qn__is_lost(&gpu->loss) && qn__lost(&gpu->loss, why) == QN_ERROR_DEVICE_LOST;
-}
+static bool is_lost(qn__gpu *gpu, char *why) { return qn__is_lost_by(&gpu->loss, why); }
 
 const qn_backend qn__backend_vulkan = {
     .kind = QN_DEVICE_VULKAN,

@@ -149,9 +149,7 @@ static void target(const qn__gpu *gpu, qn__target *target) {
 
 static const char *cache_key(const qn__gpu *gpu) { return gpu->cache_key; }
 
-static bool is_lost(qn__gpu *gpu, char *why) {
-    return qn__is_lost(&gpu->loss) && qn__lost(&gpu->loss, why) == QN_ERROR_DEVICE_LOST;
-}
+static bool is_lost(qn__gpu *gpu, char *why) { return qn__is_lost_by(&gpu->loss, why); }
 
 const qn_backend qn__backend_webgpu = {
     .kind = QN_DEVICE_WEBGPU,

@@ -205,11 +205,7 @@ static void see(ir_instr *instr, void *user) {
     switch (instr->op) {
     case IR_PTR_ADD: {
         wgsl_class *class = qn__wgsl_class(e, instr->results[0]);
-        if (!class) break;
-        qn__sum sum = {.constant = instr->attr.offset};
-        qn__linear(instr->operands[1], 1, true, &sum);
-        class->offset_bits |= (uint64_t)sum.constant;
-        for (unsigned i = 0; i < sum.count; i++) class->offset_bits |= (uint64_t)sum.terms[i].scale;
+        if (class) class->offset_bits |= qn__offset_bits(instr);
         break;
     }
     case IR_LOAD:
