@@ -34,8 +34,9 @@ list(APPEND device_unit_tests kernels_attention kernels_recorded tensor_basic te
 list(APPEND device_unit_tests tensor_blocks tensor_dlpack tensor_state tensor_turn)
 list(APPEND device_unit_tests ring_basic ring_queues ring_failure ring_service)
 
-# PoCL takes half a second for the shortest kernel: on OpenCL devices a part of the files is run, others optimised than not;
-# `make test-all` has all.
+# PoCL takes half a second for the shortest kernel: on OpenCL devices a part of the files is run, others optimised than not, and not each
+# unit program; `make test-all` has all.
+set(opencl_long tensor_gradient)
 set(shards 3)
 math(EXPR last_shard "${shards} - 1")
 set(cuda_full 0/3 1/3 2/3)
@@ -59,7 +60,9 @@ foreach(device cuda vulkan opencl)
     quern_device_test(${device} cl.${device}.packed cl_runner --device ${device} --packed --only full --shard 0/16 -j 1
                       tests/cl)
     foreach(name ${device_unit_tests})
-        quern_device_test(${device} unit.${device}.${name} unit_${name})
+        if(NOT name IN_LIST ${device}_long)
+            quern_device_test(${device} unit.${device}.${name} unit_${name})
+        endif()
     endforeach()
     quern_device_test(${device} random.${device} random_kernels --device ${device} --count 24)
     quern_device_test(${device} random.${device}.safe random_kernels --safe --device ${device} --count 8)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Each operation with each type and number of lanes, a kernel of its own (tests/op_source.c), makes text that the tool
-of each target accepts: spirv-val, ptxas, the C compiler, clang as an OpenCL C compiler. Where both are looked at, every other file
-is optimised and the rest is not; with targets named, all are both. A tool that is not installed is left out. Every kernel has to
+of each target accepts: spirv-val, ptxas, the C compiler, clang as an OpenCL C compiler. Each file goes to every other target; where both levels
+are looked at, half of the files are optimised and the rest is not. With targets named, all go to each of those, at both levels. A tool that is not installed is left out. Every kernel has to
 compile: nothing may be refused.
 Usage: check_operations.py OP_KERNELS QUERN [FAMILIES [TARGET ...]]"""
 import concurrent.futures
@@ -42,9 +42,12 @@ def check(quern, target, level, path):
     return None
 
 
-def levels(target, number, both):
+def levels(target, number, every):
+    """Of the file with this number."""
     all_of_them = TARGETS[target][2]
-    return all_of_them if both else all_of_them[number % len(all_of_them)]
+    if every:
+        return all_of_them
+    return all_of_them[number // 2 % len(all_of_them)] if (number + list(TARGETS).index(target)) % 2 else ""
 
 
 def main():

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""ptxas accepts the PTX of every kernel test: all of them for the newest architecture that it is asked about, every other
-one for the oldest, every twelfth for those between. Kernels that the target refuses with a sentence are counted; a crash or an
+"""ptxas accepts the PTX of kernel tests: of every other one for the newest architecture that it is asked about, of the others
+for the oldest, of every twelfth for those between. Kernels that the target refuses with a sentence are counted; a crash or an
 internal error is a failure, and so is a module that asks for a newer architecture than it was written for. The largest
 kernel parameters that are translated stay within what an indexed read of the constant bank reaches.
 Usage: check_ptx.py QUERN SOURCE_DIR [FILE.cl ...]       these files for all architectures
@@ -110,9 +110,11 @@ def main():
             file.write(EMPTY)
         known = [a for a in ARCHITECTURES if assemble(ptxas, a, empty).returncode == 0]
         jobs = []
-        for arch in known:
-            step = 1 if arch == known[-1] or everything else 2 if arch == known[0] else 12
-            jobs += [(quern, ptxas, arch, path, folder) for path in files[arch % step :: step]]
+        for number, arch in enumerate(known):
+            ends = arch in (known[0], known[-1])
+            step = 1 if everything else 2 if ends else 12
+            first = (arch == known[0] if ends else number) % step
+            jobs += [(quern, ptxas, arch, path, folder) for path in files[first::step]]
         with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
             results = list(pool.map(lambda job: check(*job), jobs))
         results += [check_largest(quern, ptxas, arch, folder) for arch in known]
