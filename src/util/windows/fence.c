@@ -2,6 +2,7 @@
 #include "util/fence.h"
 
 #ifdef _WIN32 /* tools that read all sources read nothing more elsewhere */
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "util/windows/windows.h"
