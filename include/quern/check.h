@@ -121,8 +121,35 @@ QN_API qn_status qn_check_get_stats(const qn_device *device, qn_check_stats *sta
 QN_API uint32_t qn_check_count(const qn_device *device);
 /* In order of their first time. QN_ERROR_RANGE, QN_ERROR_UNSUPPORTED, QN_ERROR_NULL. */
 QN_API qn_status qn_check_get(const qn_device *device, uint32_t index, qn_finding *finding);
-/* Forgets all findings. */
+/* Forgets all findings. Suppressions stay. */
 QN_API qn_status qn_check_clear(qn_device *device);
+
+/* Findings that are known and wanted are not told: those that have a comment in their line (`// quern-check: allow race`), and those that
+   a text of suppressions names, one a line, # and what follows it aside:
+
+       KIND FILE[:LINE] [kernel=NAME] [object=NAME]
+
+   KIND is a kind's name, or * for all. FILE is the source's name, or what follows a slash in it; in it and in NAME, * stands for any letters and
+   ? for one. Of a race each of both places may be the one. */
+
+/* Adds the suppressions of a text, for what is found from now on. `path` is its name in messages; NULL: "suppressions". $QUERN_CHECK_SUPPRESS
+   is a file of them that each device "check" begins with. QN_ERROR_ARGUMENT: a line is wrong, and none is added; the message has its number;
+   QN_ERROR_NULL, QN_ERROR_OUT_OF_MEMORY, QN_ERROR_UNSUPPORTED. */
+QN_API qn_status qn_check_suppress(qn_device *device, const char *text, const char *path);
+
+typedef struct qn_suppression {
+    const char *path; /* of the text, */
+    uint32_t line;    /* from 1, and what stands there */
+    const char *text;
+    uint64_t
+        count; /* findings that it kept from being told; several times at the same places are one. 0: it is of no use */
+} qn_suppression;
+
+/* Suppressions so far; 0 too where that cannot be told. */
+QN_API uint32_t qn_check_suppression_count(const qn_device *device);
+/* QN_ERROR_RANGE, QN_ERROR_UNSUPPORTED, QN_ERROR_NULL. */
+QN_API qn_status qn_check_suppression_get(const qn_device *device, uint32_t index,
+                                          qn_suppression *suppression);
 
 #ifdef __cplusplus
 }

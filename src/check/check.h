@@ -27,6 +27,13 @@ void qn__check_copied(qn__checker *checker, const void *to, const void *from, ui
 void qn__check_configure(qn__checker *checker, const qn_check_desc *desc);
 qn_check_stats qn__check_stats(const qn__checker *checker);
 
+/* The lines of a text that findings are compared with from now on; `path` is its name in messages. QN_ERROR_ARGUMENT, with
+   which line is wrong in `why`: then none of them is taken. QN_ERROR_OUT_OF_MEMORY. */
+qn_status qn__check_suppress(qn__checker *checker, const char *text, const char *path, char *why,
+                             size_t size);
+uint32_t qn__check_suppression_count(const qn__checker *checker);
+void qn__check_suppression_get(const qn__checker *checker, uint32_t index, qn_suppression *suppression);
+
 /* Prepares a kernel of a module that was compiled with wants_checks and stays. The program is the arena's. NULL with *error
    set to a message. */
 qn__check_program *qn__check_prepare(qn__checker *checker, qn__arena *arena, const struct ir_module *module,

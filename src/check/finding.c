@@ -251,7 +251,7 @@ void qn__check_report_new(qn__checker *checker, const qn__check_report *report, 
         finding->buffer_size = report->region->size;
         finding->buffer_number = report->region->number;
     }
-    if (is_allowed(report)) {
+    if (is_allowed(report) || qn__check_is_suppressed(checker, finding)) {
         qn__vec_push(&checker->arena, &checker->allowed, finding);
         return;
     }

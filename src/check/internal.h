@@ -138,6 +138,8 @@ const qn__check_group *qn__check_group_at(const qn__check_run_state *r, uint32_t
 
 /* ---- findings ---- */
 
+typedef struct qn__check_suppression qn__check_suppression;
+
 typedef struct qn__check_report {
     qn_finding_kind kind;
     const qn__vm_frame *frame;
@@ -165,7 +167,9 @@ struct qn__checker {
     uint32_t time;
     qn__arena arena; /* findings */
     QN__VEC(qn_finding *) findings;
-    QN__VEC(qn_finding *) allowed; /* by comments in their sources */
+    QN__VEC(qn_finding *) allowed; /* by comments in their sources, or suppressed */
+    qn__arena kept;                /* what qn__check_clear keeps */
+    QN__VEC(qn__check_suppression *) suppressions;
     uint32_t told;
     bool is_out_of_memory;
 };
@@ -176,6 +180,8 @@ void qn__check_report_new(qn__checker *checker, const qn__check_report *report, 
     QN__PRINTF(3, 4);
 #define QN__CHECK_REPORT(checker, report, ...)                                                               \
     (qn__check_is_known(checker, report) ? (void)0 : qn__check_report_new(checker, report, __VA_ARGS__))
+
+bool qn__check_is_suppressed(qn__checker *checker, const qn_finding *finding);
 
 /* "work-item 5" or "work-item (5,2)", in a text of at least 96 bytes. */
 const char *qn__check_item_text(const qn__vm_frame *frame, uint64_t item, char *text);

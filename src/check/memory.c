@@ -12,6 +12,7 @@ qn__checker *qn__checker_create(const qn__allocator *allocator) {
     checker->allocator = allocator;
     checker->time = 1;
     qn__arena_init(&checker->arena, allocator, 0);
+    qn__arena_init(&checker->kept, allocator, 0);
     return checker;
 }
 
@@ -50,6 +51,7 @@ void qn__checker_destroy(qn__checker *checker) {
     release_all(checker, checker->regions);
     release_all(checker, checker->freed);
     qn__arena_free(&checker->arena);
+    qn__arena_free(&checker->kept);
     qn__release(checker->allocator, checker);
 }
 

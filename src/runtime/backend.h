@@ -280,6 +280,10 @@ typedef struct qn_backend {
     void (*finding_clear)(qn__gpu *gpu);
     void (*check_configure)(qn__gpu *gpu, const qn_check_desc *desc);
     void (*check_stats)(qn__gpu *gpu, qn_check_stats *stats);
+    /* QN_ERROR_ARGUMENT: a line is wrong. */
+    qn_status (*check_suppress)(qn__gpu *gpu, const char *text, const char *path, char *why);
+    uint32_t (*suppression_count)(qn__gpu *gpu);
+    bool (*suppression_get)(qn__gpu *gpu, uint32_t index, qn_suppression *suppression);
     /* NULL: labels of buffers are of no use to it. */
     void (*memory_label)(qn__gpu *gpu, qn__memory *memory, const char *label);
 } qn_backend;

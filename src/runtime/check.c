@@ -68,3 +68,32 @@ qn_status qn_check_get_stats(const qn_device *device, qn_check_stats *stats) {
     QN__WRITE(device->object.context, qn_check_stats, stats, &counted);
     return QN_OK;
 }
+
+qn_status qn_check_suppress(qn_device *device, const char *text, const char *path) {
+    char why[QN__WHY] = "";
+    const qn_status status = need_checker(device, "qn_check_suppress");
+    if (status) return status;
+    qn_context *context = device->object.context;
+    if (!text) return qn__fail_null(context, "qn_check_suppress", "text");
+    const qn_status read =
+        device->backend->check_suppress(device->gpu, text, path ? path : "suppressions", why);
+    return read ? qn__fail(context, read, "qn_check_suppress: %s", qn__reason(why, read)) : QN_OK;
+}
+
+uint32_t qn_check_suppression_count(const qn_device *device) {
+    if (need_checker(device, "qn_check_suppression_count")) return 0;
+    return device->backend->suppression_count(device->gpu);
+}
+
+qn_status qn_check_suppression_get(const qn_device *device, uint32_t index, qn_suppression *suppression) {
+    const qn_status status = need_checker(device, "qn_check_suppression_get");
+    if (status) return status;
+    qn_context *context = device->object.context;
+    if (!suppression) return qn__fail_null(context, "qn_check_suppression_get", "suppression");
+    qn_suppression found;
+    if (!device->backend->suppression_get(device->gpu, index, &found))
+        return qn__fail(context, QN_ERROR_RANGE, "qn_check_suppression_get: index %u; there are %u",
+                        (unsigned)index, (unsigned)device->backend->suppression_count(device->gpu));
+    QN__WRITE(context, qn_suppression, suppression, &found);
+    return QN_OK;
+}

@@ -106,6 +106,39 @@ class Check(ToolTest):
             result = self.tool("check", self.write("k.cl", PAST_END % comment), "--global", 5, "buf:int:4")
             self.assertEqual(result.returncode, expected, comment)
 
+    def test_suppressions(self):
+        self.write("k.cl", PAST_END % "")
+        for line, expected in (("out-of-bounds k.cl", OK), ("* *.cl:2 kernel=f object=x", OK), ("race k.cl", FINDINGS),
+                               ("out-of-bounds k.cl:3", FINDINGS), ("out-of-bounds k.cl kernel=g*", FINDINGS)):
+            self.write("known", "# what is known\n\n%s  # and why\n" % line)
+            result = self.tool("check", "--suppress", "known", "--unused", "k.cl", "--global", 5, "buf:int:4")
+            self.assertEqual(result.returncode, expected, line)
+            self.assertEqual("known:3: keeps nothing from being told: %s\n" % line in result.stderr, expected != OK, result.stderr)
+        result = self.tool("check", "k.cl", "--global", 5, "buf:int:4", env={"QUERN_CHECK_SUPPRESS": "known"})
+        self.assertEqual(result.returncode, FINDINGS)
+        self.write("known", "out-of-bounds k.cl")
+        result = self.tool("check", "k.cl", "--global", 5, "buf:int:4", env={"QUERN_CHECK_SUPPRESS": "known"})
+        self.assertEqual(result.returncode, OK)
+        self.assertNotIn("out of bounds", result.stderr)
+
+    def test_wrong_suppressions(self):
+        self.write("k.cl", PAST_END % "")
+        for line, message in (("rase k.cl", "'rase' is no kind of finding"), ("race", "'race' lacks a file"),
+                              ("race k.cl:0", "'k.cl:0' has line 0"), ("race k.cl line=3", "'line=3' is neither kernel=NAME nor object=NAME"),
+                              ("race k.cl kernel=", "'kernel=' names nothing"), ("race k.cl object=x object=y", "says a second time"),
+                              ("race k.cl:99999999999", "too large")):
+            self.write("known", "race good.cl\n%s\n" % line)
+            result = self.tool("check", "--suppress", "known", "k.cl", "--global", 4, "buf:int:4")
+            self.assertNotEqual(result.returncode, OK)
+            self.assertIn("known:2: ", result.stderr)
+            self.assertIn(message, result.stderr)
+            result = self.tool("check", "k.cl", "--global", 4, "buf:int:4", env={"QUERN_CHECK_SUPPRESS": "known"})
+            self.assertNotEqual(result.returncode, OK)
+            self.assertIn(message, result.stderr)
+        self.assertEqual(self.tool("check", "--suppress", "none", "k.cl", "--global", 4, "buf:int:4").returncode, USAGE)
+        result = self.tool("check", "k.cl", "--global", 4, "buf:int:4", env={"QUERN_CHECK_SUPPRESS": "none"})
+        self.assertIn("QUERN_CHECK_SUPPRESS: 'none' cannot be read: ", result.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -200,6 +200,39 @@ static void buffers_have_labels(void **state) {
     qn_context_destroy(context);
 }
 
+static void findings_are_suppressed(void **state) {
+    (void)state;
+    qn_context *context = make_context(NULL);
+    qn_device *device = get_device(context, "check");
+    qn_program *program = make_program(device, source);
+    qn_buffer *x = make_buffer(device, 8, NULL);
+    qn_suppression s;
+    assert_ok(context, qn_check_suppress(device, "out-of-bounds * object=y\nrace * kernel=rac?\n", NULL));
+    assert_int_equal(find_first(device, program, "race", 2, x, NULL).kind, QN_FINDING_NONE);
+    assert_int_equal(find_first(device, program, "beside", 1, x, NULL).kind, QN_FINDING_OUT_OF_BOUNDS);
+    assert_int_equal(qn_check_suppression_count(device), 2);
+    assert_ok(context, qn_check_suppression_get(device, 1, &s));
+    assert_string_equal(s.path, "suppressions");
+    assert_string_equal(s.text, "race * kernel=rac?");
+    assert_int_equal(s.line, 2);
+    assert_int_equal(s.count, 1);
+    assert_ok(context, qn_check_suppression_get(device, 0, &s));
+    assert_int_equal(s.count, 0);
+    assert_fails(context, qn_check_suppression_get(device, 2, &s), QN_ERROR_RANGE, "there are 2");
+    assert_fails(context, qn_check_suppression_get(device, 0, NULL), QN_ERROR_NULL, "suppression");
+    assert_fails(context, qn_check_suppress(device, NULL, NULL), QN_ERROR_NULL, "text");
+    assert_fails(context, qn_check_suppress(device, "race *\nrase *", "mine"), QN_ERROR_ARGUMENT,
+                 "mine:2: 'rase'");
+    assert_int_equal(qn_check_suppression_count(device), 2); /* nor is its first line taken */
+    qn_device *other = get_device(context, "null");
+    assert_fails(context, qn_check_suppress(other, "", NULL), QN_ERROR_UNSUPPORTED, "checks nothing");
+    assert_fails(context, qn_check_suppression_get(other, 0, &s), QN_ERROR_UNSUPPORTED, "checks nothing");
+    assert_int_equal(qn_check_suppression_count(other), 0);
+    qn_buffer_destroy(x);
+    qn_program_destroy(program);
+    qn_context_destroy(context);
+}
+
 static qn_finding_kind kind_with(qn_device *device, uint32_t also, const char *name, const void *data) {
     qn_context *context = qn_device_context(device);
     assert_ok(context, qn_check_configure(device, &(qn_check_desc){.also = also}));
@@ -289,6 +322,7 @@ int main(void) {
         cmocka_unit_test(a_race_has_two_places),      cmocka_unit_test(more_is_found_when_asked),
         cmocka_unit_test(some_of_the_groups_are_run), cmocka_unit_test(other_devices_check_nothing),
         cmocka_unit_test(objects_have_declarations),  cmocka_unit_test(buffers_have_labels),
+        cmocka_unit_test(findings_are_suppressed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,6 +43,13 @@ static int set_also(const char *text, uint32_t *also) {
     return -1;
 }
 
+static int add_suppressions(check_options *o, const char *path) {
+    enum { MOST = sizeof o->suppress / sizeof *o->suppress };
+    if (o->num_suppress == MOST) return tool_fail(TOOL_USAGE, "at most %d files of suppressions", MOST);
+    o->suppress[o->num_suppress++] = path;
+    return -1;
+}
+
 int check_option(check_options *o, int argc, char **argv, int *i) {
     enum { MOST = 1000000 };
     const char *value, *given = argv[*i];
@@ -50,18 +57,21 @@ int check_option(check_options *o, int argc, char **argv, int *i) {
     bool *flag = strcmp(given, "--json") == 0      ? &o->json
                  : strcmp(given, "--sarif") == 0   ? &o->sarif
                  : strcmp(given, "--summary") == 0 ? &o->summary
+                 : strcmp(given, "--unused") == 0  ? &o->unused
                                                    : NULL;
     if (flag) {
         *flag = true;
         return -1;
     }
-    static const char *const names[] = {"--max", "--explore", "--also", "--budget", "--groups", "--seed"};
-    enum { MAX, EXPLORE, ALSO, BUDGET, GROUPS, SEED, NAMES };
+    static const char *const names[] = {"--max",    "--explore", "--also",    "--budget",
+                                        "--groups", "--seed",    "--suppress"};
+    enum { MAX, EXPLORE, ALSO, BUDGET, GROUPS, SEED, SUPPRESS, NAMES };
     int option = 0;
     while (option < NAMES && !option_value(names[option], argc, argv, i, &value)) option++;
     if (option == NAMES) return 0;
     if (!value) return needs_value(given);
     if (option == ALSO) return set_also(value, &o->desc.also);
+    if (option == SUPPRESS) return add_suppressions(o, value);
     const int result = set_number(names[option], value, option <= EXPLORE ? MOST : UINT64_MAX, &number);
     if (result > 0) return result;
     switch (option) {
@@ -79,6 +89,31 @@ int check_configure(qn_context *context, const check_options *o) {
     qn_status status = qn_device_get(context, "check", &device);
     if (!status) status = qn_check_configure(device, &o->desc);
     return status ? tool_fail_status(context, status) : TOOL_OK;
+}
+
+static int suppress_file(qn_device *device, const char *path) {
+    unsigned char *data = NULL;
+    size_t size;
+    const char *why = tool_file_read(path, &data, &size);
+    if (why) {
+        free(data);
+        return tool_fail(TOOL_USAGE, "--suppress %s: %s", path, why);
+    }
+    char *text = tool_alloc(size + 1);
+    memcpy(text, data, size);
+    text[size] = 0;
+    const qn_status status = qn_check_suppress(device, text, path);
+    free(text);
+    free(data);
+    return status ? tool_fail_status(qn_device_context(device), status) : TOOL_OK;
+}
+
+int check_begin(qn_context *context, const check_options *o) {
+    qn_device *device;
+    const qn_status status = qn_device_get(context, "check", &device);
+    int result = status ? tool_fail_status(context, status) : TOOL_OK;
+    for (unsigned i = 0; i < o->num_suppress && !result; i++) result = suppress_file(device, o->suppress[i]);
+    return result ? result : check_configure(context, o);
 }
 
 /* ---- machine-readable ---- */
@@ -202,6 +237,14 @@ static void put_summary(const check_options *o, const qn_device *device) {
                 (unsigned long long)stats.memory, (unsigned long long)stats.shadow);
 }
 
+static void put_unused(const qn_device *device) {
+    for (uint32_t i = 0; i < qn_check_suppression_count(device); i++) {
+        qn_suppression s;
+        if (qn_check_suppression_get(device, i, &s) || s.count) continue;
+        fprintf(stderr, "%s:%u: keeps nothing from being told: %s\n", s.path, (unsigned)s.line, s.text);
+    }
+}
+
 int check_finish(qn_context *context, const check_options *o, int result) {
     qn_device *device;
     if (qn_device_get(context, "check", &device)) return result;
@@ -219,6 +262,7 @@ int check_finish(qn_context *context, const check_options *o, int result) {
     }
     end(o, count);
     put_summary(o, device);
+    if (o->unused) put_unused(device);
     return !result && count ? TOOL_FINDINGS : result;
 }
 
@@ -228,7 +272,7 @@ const tool_command tool_check = {
     "check", "run a kernel and look for faults in it",
     "usage: quern check FILE.cl... [OPTION...] ARG...     as `quern run`\n"
     "                   [--also KIND,...] [--groups N] [--budget N] [--seed N] [--explore N]\n"
-    "                   [--max N] [--summary] [--json | --sarif]\n\n"
+    "                   [--max N] [--summary] [--json | --sarif] [--suppress FILE] [--unused]\n\n"
     "Interprets the kernel and tells each access outside of its buffer or array, each data race, barrier "
     "that not all\n"
     "work-items reach, use of memory that nobody has written, undefined arithmetic and loop without an end, "
@@ -236,7 +280,10 @@ const tool_command tool_check = {
     "work-items. Options and ARGs are those of `quern run`. A comment in the line, or alone in the line "
     "before,\n"
     "  // quern-check: allow KIND[, KIND]\n"
-    "keeps findings of these kinds from being told of that line.\n\n"
+    "keeps findings of these kinds from being told of that line; so does a line of a file that --suppress "
+    "names,\n"
+    "  KIND FILE[:LINE] [kernel=NAME] [object=NAME]      such as: race hist*.cl object=bins    # by "
+    "design\n\n"
     "  --also KIND,...   look for shifts by the width or more, overflows of signed integers, nans (and "
     "infinities) that are\n"
     "                    made of numbers, and use of buffers that nobody has written, too\n"
@@ -247,6 +294,8 @@ const tool_command tool_check = {
     "                    --tolerance) are told with the --seed that repeats the run\n"
     "  --seed N          run it in the order that follows from N\n"
     "  --summary         print how much was run, and the memory that checking took\n"
+    "  --suppress FILE   leave out what the file names\n"
+    "  --unused          tell which lines of these files named nothing\n"
     "  --max N           print the first N findings\n"
     "  --json, --sarif   print them to the standard output, for other programs\n\n"
     "exit status: 0 nothing was found; 1 the kernel does not compile; 2 usage; 3 the run failed; 4 faults "

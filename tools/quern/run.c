@@ -562,7 +562,7 @@ static void ignore_log(void *user, qn_log_level level, const char *message) {
 
 static int run_here(qn_context *context, run_options *o) {
     if (o->check) o->device = "check";
-    int result = o->check ? check_configure(context, &o->checks) : TOOL_OK;
+    int result = o->check ? check_begin(context, &o->checks) : TOOL_OK;
     if (!result) result = is_chain(o) ? chain_run(context, o) : build_and_run(context, o);
     return o->check ? check_finish(context, &o->checks, result) : result;
 }

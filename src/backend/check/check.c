@@ -10,7 +10,14 @@
 #include "util/file.h"
 #include "util/system.h"
 
-enum { MAX_GROUP = 4096, LOCAL_MEMORY = 256 << 10, SUB_GROUP = 32, GROUP = 256, SYNC_GROUP = 64 };
+enum {
+    MAX_GROUP = 4096,
+    LOCAL_MEMORY = 256 << 10,
+    SUB_GROUP = 32,
+    GROUP = 256,
+    SYNC_GROUP = 64,
+    MOST_SUPPRESSIONS = 1 << 20
+};
 
 struct qn__driver {
     const qn__services *services;
@@ -59,8 +66,31 @@ static qn_status check_open(const qn__services *services, qn__driver **driver, u
 
 static void check_close(qn__driver *driver) { qn__release(driver->services->allocator, driver); }
 
+static void check_gpu_close(qn__gpu *gpu) {
+    pthread_mutex_destroy(&gpu->lock);
+    qn__checker_destroy(gpu->checker);
+    qn__release(gpu->services->allocator, gpu);
+}
+
+/* $QUERN_CHECK_SUPPRESS: a file of suppressions. */
+static qn_status suppress_file(qn__gpu *gpu, char *why) {
+    const char *path = qn__environment("QUERN_CHECK_SUPPRESS");
+    const qn__allocator *allocator = gpu->services->allocator;
+    char *text = NULL;
+    size_t size;
+    if (!path || !path[0]) return QN_OK;
+    const int error = qn__file_read(allocator, path, MOST_SUPPRESSIONS, &text, &size);
+    if (error) {
+        snprintf(why, QN__WHY, "QUERN_CHECK_SUPPRESS: '%.200s' cannot be read: %s", path, strerror(error));
+        return QN_ERROR_IO;
+    }
+    const qn_status status = qn__check_suppress(gpu->checker, text, path, why, QN__WHY);
+    qn__release(allocator, text);
+    return status;
+}
+
 static qn_status check_gpu_open(qn__driver *driver, uint32_t index, qn__gpu **out, char *why) {
-    (void)index, (void)why;
+    (void)index;
     const qn__allocator *allocator = driver->services->allocator;
     qn__gpu *gpu = qn__allocate_zeroed(allocator, sizeof *gpu);
     qn__checker *checker = gpu ? qn__checker_create(allocator) : NULL;
@@ -72,14 +102,12 @@ static qn_status check_gpu_open(qn__driver *driver, uint32_t index, qn__gpu **ou
     gpu->checker = checker;
     gpu->memory = qn__machine_memory();
     pthread_mutex_init(&gpu->lock, NULL);
-    *out = gpu;
-    return QN_OK;
-}
-
-static void check_gpu_close(qn__gpu *gpu) {
-    pthread_mutex_destroy(&gpu->lock);
-    qn__checker_destroy(gpu->checker);
-    qn__release(gpu->services->allocator, gpu);
+    const qn_status status = suppress_file(gpu, why);
+    if (status)
+        check_gpu_close(gpu);
+    else
+        *out = gpu;
+    return status;
 }
 
 static void check_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
@@ -407,6 +435,28 @@ static void check_stats(qn__gpu *gpu, qn_check_stats *stats) {
     pthread_mutex_unlock(&gpu->lock);
 }
 
+static qn_status check_suppress(qn__gpu *gpu, const char *text, const char *path, char *why) {
+    pthread_mutex_lock(&gpu->lock);
+    const qn_status status = qn__check_suppress(gpu->checker, text, path, why, QN__WHY);
+    pthread_mutex_unlock(&gpu->lock);
+    return status;
+}
+
+static uint32_t check_suppression_count(qn__gpu *gpu) {
+    pthread_mutex_lock(&gpu->lock);
+    const uint32_t count = qn__check_suppression_count(gpu->checker);
+    pthread_mutex_unlock(&gpu->lock);
+    return count;
+}
+
+static bool check_suppression_get(qn__gpu *gpu, uint32_t index, qn_suppression *suppression) {
+    pthread_mutex_lock(&gpu->lock);
+    const bool exists = index < qn__check_suppression_count(gpu->checker);
+    if (exists) qn__check_suppression_get(gpu->checker, index, suppression);
+    pthread_mutex_unlock(&gpu->lock);
+    return exists;
+}
+
 const qn_backend qn__backend_check = {
     .kind = QN_DEVICE_CHECK,
     .name = "check",
@@ -444,5 +494,8 @@ const qn_backend qn__backend_check = {
     .finding_clear = check_finding_clear,
     .check_configure = check_configure,
     .check_stats = check_stats,
+    .check_suppress = check_suppress,
+    .suppression_count = check_suppression_count,
+    .suppression_get = check_suppression_get,
     .memory_label = check_memory_label,
 };
