@@ -86,6 +86,11 @@ foreach(device cuda vulkan opencl)
     endif()
 endforeach()
 
+# PoCL takes long for a kernel of several rings: scripts/test-long.
+foreach(device cuda vulkan)
+    quern_device_test(${device} unit.${device}.ring_net unit_ring_net)
+endforeach()
+
 # WebGPU on lavapipe, by each implementation a part of the files (`make test-all` has all), and what is about memory.
 set(wgpu_native_shard 0/24)
 set(webgpu_dawn_shard 12/24)

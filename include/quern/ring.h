@@ -89,6 +89,9 @@ typedef struct qn_ring_desc {
     uint32_t
         high_water; /* messages of the host that wait in a band: from so many on QN_RING_HIGH_WATER; 0: never */
     uint32_t low_water; /* and where no band has more than so many, QN_RING_LOW_WATER */
+    uint32_t links;     /* rings that the handler sends to (qn_ring_connect); at most 8 */
+    uint32_t
+        mail_capacity; /* messages of other rings that wait, rounded up to a power of two; 0: it gets none */
 } qn_ring_desc;
 
 typedef enum qn_ring_state {
@@ -187,6 +190,26 @@ QN_API qn_status qn_ring_receive_batch(qn_ring *ring, qn_ring_message *messages,
 QN_API qn_status qn_ring_call(qn_ring *ring, const void *payload, size_t size, void *reply, size_t reply_size,
                               uint64_t timeout_ns);
 
+/* ---- rings that send to each other ---- */
+
+/* Handlers of `from` send to `to` by qn_ring_forward(ring, link, ...). */
+typedef struct qn_ring_link {
+    qn_ring *from;
+    uint32_t link; /* of `from`, below its desc.links */
+    qn_ring *to;   /* with a desc.mail_capacity, or on another device; may be `from` */
+} qn_ring_link;
+/* Makes a network of rings of one context, which are in no other yet and have not been launched: pipelines, fans, circles. Rings of one
+   device send to each other in its memory, without the host; to one of another device the host sends on what comes (by a
+   thread of the sender's), which counts as one of its `sends`. A handler gets a message when each of its links has room for `sends`: so a
+   full ring holds up those before it, and in a circle the mail has to have room for all that goes round. A ring that has parked is
+   launched for its mail by whoever waits for, sends to or watches a ring of the network. Close the senders first: what a closed ring has
+   in its mail stays, until it is full. Errors: QN_ERROR_STATE, QN_ERROR_RANGE (link), QN_ERROR_ARGUMENT (a link twice; no
+   mail_capacity; another context), as qn_buffer_create. */
+QN_API qn_status qn_ring_connect(const qn_ring_link *links, size_t count);
+/* Whether the ring at a link gets what is published to a topic (0 to 15; qn_ring_publish in kernels); at first none does. Any state; any
+   thread, one at a time for a ring. Errors: QN_ERROR_RANGE (topic, link). */
+QN_API qn_status qn_ring_subscribe(qn_ring *ring, uint32_t topic, uint32_t link, bool subscribed);
+
 /* ---- without waiting ---- */
 
 /* The reply to a qn_ring_call_async, or why there is none: `status` is QN_OK, or QN_ERROR_TIMEOUT, QN_ERROR_STATE (the ring has
@@ -225,6 +248,7 @@ typedef struct qn_ring_info {
     const char *reason; /* why the mode is QN_RING_LAUNCHES, as a sentence; else NULL */
     uint32_t groups, group_size, capacity, reply_capacity, message_size, reply_size, bands;
     uint64_t resident_groups; /* how many work-groups the device can keep; 0: not known */
+    uint32_t links, mail_capacity;
 } qn_ring_info;
 QN_API qn_status qn_ring_get_info(const qn_ring *ring, qn_ring_info *info);
 
@@ -264,6 +288,9 @@ typedef struct qn_ring_stats {
     qn_ring_latency latency;
     uint32_t num_bands;
     qn_ring_band_stats bands[QN_RING_MOST_BANDS]; /* of the host's messages, the lowest priority first */
+    uint64_t forwarded,
+        mailed; /* messages to other rings, by the host's hand or not; of other rings, taken from the mail */
+    uint32_t mail_depth; /* those that wait there */
 } qn_ring_stats;
 /* Any thread. */
 QN_API qn_status qn_ring_get_stats(qn_ring *ring, qn_ring_stats *stats);

@@ -16,6 +16,7 @@ typedef struct qn__ring_wait {
 } qn__ring_wait;
 
 uint64_t qn__ring_now(void);
+uint64_t qn__ring_wall(void); /* since 1970 */
 qn__ring_wait qn__ring_wait_begin(uint64_t timeout_ns);
 /* Spins at first, then lets others run, then sleeps for growing times up to a millisecond. false: the time is up. */
 bool qn__ring_wait_more(qn__ring_wait *wait);
@@ -60,6 +61,28 @@ bool qn__ring_queue_is_pending(const qn__ring_queue *queue);
 bool qn__ring_queue_has_room(const qn__ring_queue *queue, uint32_t count);
 /* How many messages the host can put into a band now. */
 uint32_t qn__ring_queue_credits(const qn__ring_queue *queue, uint32_t band);
+
+/* ---- networks ---- */
+
+/* What rings send to: mail, which outlives its ring while others hold it. */
+typedef struct qn__ring_mail {
+    _Atomic uint32_t holders;
+    qn_buffer *memory;
+    uint32_t capacity;
+} qn__ring_mail;
+
+/* Rings that are connected. The lock comes before any ring's own, and after receive locks. */
+typedef struct qn__ring_net {
+    pthread_mutex_t lock;
+    uint32_t count, alive;
+    qn_ring *rings[]; /* NULL: closed */
+} qn__ring_net;
+
+typedef struct qn__ring_outlet {
+    qn__ring_mail *mail;
+    qn_ring *to;  /* under the net's lock; NULL: nowhere, or closed */
+    bool by_host; /* of another device */
+} qn__ring_outlet;
 
 /* ---- a ring ---- */
 
@@ -138,8 +161,17 @@ struct qn_ring {
     uint64_t launch_ns, handled_before;      /* of the last qn_ring_launch */
     uint32_t taken_before[QN__RING_BANDS_MOST];
 
-    _Atomic uint64_t next_id;
-    pthread_mutex_t receive_lock; /* of the output's host end, the inbox and the calls that wait */
+    qn__ring_mail *mail; /* NULL: with neither mail nor links */
+    qn__ring_outlet outlets[QN__RING_LINKS_MOST];
+    qn__ring_net *net;          /* NULL: not connected */
+    uint32_t gone;              /* messages of rings that are closed; under the net's lock */
+    uint64_t forwarded, mailed; /* at the last look */
+    _Atomic uint64_t routed;    /* by the host */
+    bool routes;                /* it has outlets by the host */
+
+    _Atomic uint64_t next_id, clock; /* hybrid logical clock of the host's side */
+    uint64_t clock_offset;           /* from qn__ring_now to the clock's time */
+    pthread_mutex_t receive_lock;    /* of the output's host end, the inbox and the calls that wait */
     qn__ring_pending *pending, **pending_end; /* the oldest first, as their replies come */
     qn__ring_service service;
     qn__ring_letter *inbox, **inbox_end;
@@ -212,6 +244,21 @@ void qn__ring_count(qn_ring *ring);
 
 /* Launches the kernel again if it has ended and there is something to do. Any thread. */
 qn_status qn__ring_kick(qn_ring *ring);
+/* The same for all rings of its network; `looks`: sees whether the others have failed, too. */
+qn_status qn__ring_kick_net(qn_ring *ring, bool looks);
+/* A network's lock; nothing without one. */
+void qn__ring_net_lock(const qn_ring *ring);
+void qn__ring_net_unlock(const qn_ring *ring);
+/* Messages of other rings that wait; whether the rings at its links have room. Under the net's lock. */
+uint32_t qn__ring_mail_depth(const qn_ring *ring);
+bool qn__ring_links_have_room(const qn_ring *ring);
+/* The mail and empty outlets; their end. */
+qn_status qn__ring_mail_create(qn_ring *ring);
+void qn__ring_leave_net(qn_ring *ring);
+void qn__ring_mail_destroy(qn_ring *ring);
+/* Sends on a message to another device's ring, if there is room. Under the receive lock. */
+bool qn__ring_route(qn_ring *ring, const qn__ring_slot *slot);
+qn_status qn__ring_service_start(qn_ring *ring, const char *function);
 /* Looks whether the kernel has failed. Any thread; costs a call of the driver. */
 qn_status qn__ring_look(qn_ring *ring);
 

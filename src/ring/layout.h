@@ -29,6 +29,23 @@ enum {
     QN__RING_SLOT_HEAD = 64, /* bytes of a slot before the payload */
     QN__RING_REPLY = 1,      /* flags of a message: it answers one */
     QN__RING_CALL = 2,       /* a qn_ring_call, and its reply, which nobody else wants */
+    QN__RING_LINK = 256,     /* times 1 + a link: it is for the ring there, by the host's hand */
+    QN__RING_LINKS_MOST = 8,
+    QN__RING_TOPICS = 16,
+};
+
+/* The mail of a ring: messages of other rings of its device, in device memory. Words, then slots as those of the ring's input. Of
+   what lies elsewhere, or nowhere, the capacity is 0. */
+enum {
+    QN__MAIL_HEAD = 0,                    /* a line each: where the consumers are */
+    QN__MAIL_TAIL = QN__RING_LINE,        /* where the producers are */
+    QN__MAIL_CREDITS = 2 * QN__RING_LINE, /* free slots that no producer has for itself */
+    QN__MAIL_CAPACITY = 3 * QN__RING_LINE,
+    QN__MAIL_SLOT,                         /* bytes of a slot; 0: it lies nowhere */
+    QN__MAIL_BARRIERS = 4 * QN__RING_LINE, /* of each, how many wait, and its generation */
+    QN__MAIL_NUM_BARRIERS = 8,
+    QN__MAIL_WORDS = QN__MAIL_BARRIERS + 2 * QN__MAIL_NUM_BARRIERS,
+    QN__MAIL_CREDIT_BIAS = 1 << 24, /* credits are counted from here, so that one too many taken is no wrap */
 };
 
 #define QN__RING_FOREVER 0xffffffffu /* spins, messages: no bound */
@@ -60,7 +77,11 @@ typedef struct qn__ring_group {
     QN__RING_WORD passed;                     /* messages that were revoked */
     QN__RING_U64 message;                     /* id of the last one taken */
     QN__RING_WORD bands[QN__RING_BANDS_MOST]; /* of `taken` and `passed`, by band */
-    QN__RING_U32 padding[2];
+    QN__RING_WORD mailed;                     /* of `taken`: from other rings */
+    QN__RING_WORD padding;
+    QN__RING_WORD forwarded[QN__RING_LINKS_MOST]; /* messages to other rings' mail, by link */
+    QN__RING_U64 clock;                           /* the logical clock between launches */
+    QN__RING_U32 more[6];
 } qn__ring_group;
 
 /* Followed by the groups' reports. */
@@ -73,6 +94,7 @@ typedef struct qn__ring_control {
     QN__RING_WORD
     revoked[QN__RING_BANDS_MOST]; /* positions before these are dropped, as far as they are not claimed */
     QN__RING_U32 padding[8];
+    QN__RING_WORD topics[QN__RING_TOPICS]; /* links that have subscribed, a bit each */
     /* the kernel's line */
     QN__RING_WORD parked; /* number of the last launch that has ended, or is about to */
     QN__RING_U32 more[15];

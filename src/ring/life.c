@@ -46,10 +46,15 @@ static qn_range range_of(const qn_ring *ring) {
 
 static qn_status submit_kernel(qn_ring *ring) {
     const qn_range range = range_of(ring);
-    const qn_arg args[] = {qn_arg_buffer(ring->control_buffer), qn_arg_buffer(ring->in.memory),
-                           qn_arg_buffer(ring->in.ends),        qn_arg_buffer(ring->out.memory),
-                           qn_arg_buffer(ring->out.ends),       qn_arg_buffer(ring->desc.state)};
-    return qn_launch(ring->stream, ring->kernel, &range, args, ring->desc.state ? 6 : 5);
+    qn_arg args[7 + QN__RING_LINKS_MOST] = {qn_arg_buffer(ring->control_buffer),
+                                            qn_arg_buffer(ring->in.memory), qn_arg_buffer(ring->in.ends),
+                                            qn_arg_buffer(ring->out.memory), qn_arg_buffer(ring->out.ends)};
+    uint32_t count = 5;
+    if (ring->mail) args[count++] = qn_arg_buffer(ring->mail->memory);
+    for (uint32_t i = 0; i < ring->desc.links; i++)
+        args[count++] = qn_arg_buffer(ring->outlets[i].mail->memory);
+    if (ring->desc.state) args[count++] = qn_arg_buffer(ring->desc.state);
+    return qn_launch(ring->stream, ring->kernel, &range, args, count);
 }
 
 /* Launches that follow each other quickly are recorded once. */
@@ -79,20 +84,50 @@ static bool is_parked(const qn_ring *ring) {
     return atomic_load_explicit(&ring->control->parked, memory_order_acquire) == atomic_load(&ring->epoch);
 }
 
-static bool has_work(const qn_ring *ring) {
-    const uint32_t command = atomic_load_explicit(&ring->control->command, memory_order_relaxed);
-    return (command == QN__RING_RUN || command == QN__RING_DRAIN) && qn__ring_queue_is_pending(&ring->in) &&
-           qn__ring_queue_has_room(&ring->out, ring->desc.sends);
+/* Under the net's lock. */
+static bool is_pending(const qn_ring *ring) {
+    return qn__ring_queue_is_pending(&ring->in) || qn__ring_mail_depth(ring);
 }
 
-qn_status qn__ring_kick(qn_ring *ring) {
-    if (!ring->parks) return QN_OK;
-    atomic_thread_fence(memory_order_seq_cst);
+static bool has_work(const qn_ring *ring) {
+    const uint32_t command = atomic_load_explicit(&ring->control->command, memory_order_relaxed);
+    return (command == QN__RING_RUN || command == QN__RING_DRAIN) && is_pending(ring) &&
+           qn__ring_queue_has_room(&ring->out, ring->desc.sends) && qn__ring_links_have_room(ring);
+}
+
+/* Under the net's lock. */
+static qn_status kick(qn_ring *ring) {
     if (!is_parked(ring) || !has_work(ring)) return QN_OK;
     pthread_mutex_lock(&ring->lock);
     const bool wanted = is_parked(ring) && has_work(ring) && atomic_load(&ring->state) != QN_RING_FAILED;
     const qn_status status = wanted ? qn__ring_submit(ring) : QN_OK;
     pthread_mutex_unlock(&ring->lock);
+    return status;
+}
+
+qn_status qn__ring_kick(qn_ring *ring) {
+    if (!ring->parks) return QN_OK;
+    atomic_thread_fence(memory_order_seq_cst);
+    if (!is_parked(ring)) return QN_OK;
+    qn__ring_net_lock(ring);
+    const qn_status status = kick(ring);
+    qn__ring_net_unlock(ring);
+    return status;
+}
+
+qn_status qn__ring_kick_net(qn_ring *ring, bool looks) {
+    if (!ring->net) return qn__ring_kick(ring);
+    qn_status status = QN_OK;
+    atomic_thread_fence(memory_order_seq_cst);
+    qn__ring_net_lock(ring);
+    for (uint32_t i = 0; i < ring->net->count && !status; i++) {
+        qn_ring *other = ring->net->rings[i];
+        if (!other) continue;
+        /* Who waits for that one is told what was wrong. */
+        if (looks && other != ring && qn__ring_look(other)) continue;
+        if (other->parks) status = kick(other);
+    }
+    qn__ring_net_unlock(ring);
     return status;
 }
 
@@ -175,8 +210,9 @@ qn_status qn__ring_look(qn_ring *ring) {
 }
 
 qn_status qn_ring_watch(qn_ring *ring) {
-    const qn_status status = qn__ring_check(ring, "qn_ring_watch");
-    return status ? status : qn__ring_look(ring);
+    qn_status status = qn__ring_check(ring, "qn_ring_watch");
+    if (!status) status = qn__ring_look(ring);
+    return status || !ring->net ? status : qn__ring_kick_net(ring, true);
 }
 
 /* ---- the calls ---- */
@@ -287,15 +323,17 @@ qn_status qn_ring_resume(qn_ring *ring, uint64_t timeout_ns) {
 
 /* Whether the kernel has ended for good; launches it once more where messages are left that it is to drain. */
 static qn_status ends(qn_ring *ring, bool *ended) {
+    qn__ring_net_lock(ring);
     pthread_mutex_lock(&ring->lock);
     bool done = true;
     qn_status status = look(ring);
     if (!status) status = qn_event_done(ring->ended, &done);
     const bool drains = atomic_load(&ring->control->command) == QN__RING_DRAIN;
-    const bool is_left = drains && qn__ring_queue_is_pending(&ring->in);
+    const bool is_left = drains && is_pending(ring);
     *ended = done && !is_left;
     if (!status && done && is_left && has_work(ring)) status = qn__ring_submit(ring);
     pthread_mutex_unlock(&ring->lock);
+    qn__ring_net_unlock(ring);
     return status;
 }
 
@@ -312,6 +350,7 @@ qn_status qn_ring_stop(qn_ring *ring, qn_ring_stop_how how, uint64_t timeout_ns)
     qn__ring_wait wait = qn__ring_wait_begin(timeout_ns);
     for (bool ended = false; !ended;) {
         status = ends(ring, &ended);
+        if (!status && !ended && ring->net) status = qn__ring_kick_net(ring, false);
         if (status) return status;
         if (!ended && !qn__ring_wait_more(&wait))
             return qn__ring_fail(ring, QN_ERROR_TIMEOUT, "qn_ring_stop: ring '%s' had not ended in %llu us%s",

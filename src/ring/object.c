@@ -51,6 +51,8 @@ static qn_status check_sizes(const qn_ring *ring) {
         {"sends", desc->sends, desc->reply_capacity / 2},
         {"high_water", desc->high_water, desc->capacity},
         {"low_water", desc->low_water, desc->high_water},
+        {"links", desc->links, QN__RING_LINKS_MOST},
+        {"mail_capacity", desc->mail_capacity, MOST_CAPACITY},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].value > rows[i].most)
@@ -95,6 +97,7 @@ static qn_status take_desc(qn_ring *ring, const qn_ring_desc *desc) {
     if (status) return status;
     own->capacity = power_of_two(own->capacity);
     own->reply_capacity = power_of_two(own->reply_capacity);
+    if (own->mail_capacity) own->mail_capacity = power_of_two(own->mail_capacity);
     return QN_OK;
 }
 
@@ -214,6 +217,7 @@ static qn_status make(qn_ring *ring, const qn_ring_desc *desc) {
         return qn__ring_fail(ring, QN_ERROR_OUT_OF_MEMORY, "qn_ring_create: out of host memory");
     memset(ring->watched, 0, watched);
     qn_status status = make_queues(ring);
+    if (!status) status = qn__ring_mail_create(ring);
     if (!status) status = qn__ring_compile(ring, desc);
     if (!status) status = check_residency(ring);
     if (!status) status = make_stream(ring);
@@ -233,6 +237,7 @@ static void release(qn_ring *ring) {
     qn_event_destroy(ring->ended);
     qn_kernel_destroy(ring->kernel);
     qn_program_destroy(ring->program);
+    qn__ring_mail_destroy(ring);
     qn__ring_queue_destroy(&ring->in);
     qn__ring_queue_destroy(&ring->out);
     qn_buffer_destroy(ring->control_buffer);
@@ -275,6 +280,7 @@ qn_status qn_ring_create_for(uint32_t header, qn_device *device, const qn_ring_d
     qn_ring *ring = made.allocator.allocate(made.allocator.user, sizeof *ring);
     if (!ring) return qn__ring_fail(&made, QN_ERROR_OUT_OF_MEMORY, "qn_ring_create: out of host memory");
     memcpy(ring, &made, sizeof made); /* also what is atomic: nobody has seen it */
+    ring->clock_offset = qn__ring_wall() - qn__ring_now();
     ring->inbox_end = &ring->inbox;
     ring->pending_end = &ring->pending;
     pthread_mutex_init(&ring->lock, NULL);
@@ -302,6 +308,7 @@ qn_status qn_ring_close(qn_ring *ring, uint64_t timeout_ns) {
     qn__ring_service_end(ring);
     atomic_store(&ring->control->command, QN__RING_DROP);
     status = qn_stream_close(ring->stream, timeout_ns);
+    qn__ring_leave_net(ring);
     release(ring);
     return status;
 }
@@ -324,6 +331,8 @@ qn_status qn_ring_get_info(const qn_ring *ring, qn_ring_info *info) {
                            .message_size = desc->message_size,
                            .reply_size = desc->reply_size,
                            .bands = desc->bands,
-                           .resident_groups = ring->resident_groups};
+                           .resident_groups = ring->resident_groups,
+                           .links = desc->links,
+                           .mail_capacity = desc->mail_capacity};
     return QN_OK;
 }

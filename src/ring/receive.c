@@ -15,6 +15,11 @@ static qn__ring_pending **find_pending(qn_ring *ring, uint64_t id) {
 /* One more message has come. */
 static void note(qn_ring *ring, const qn_ring_message *message) {
     atomic_fetch_add_explicit(&ring->received, 1, memory_order_relaxed);
+    uint64_t seen = atomic_load_explicit(&ring->clock, memory_order_relaxed);
+    while (seen < message->clock &&
+           !atomic_compare_exchange_weak_explicit(&ring->clock, &seen, message->clock, memory_order_relaxed,
+                                                  memory_order_relaxed)) {
+    }
     if (message->correlation) qn__ring_note_latency(ring, qn__ring_now() - message->time_ns);
 }
 
@@ -70,9 +75,17 @@ static qn_status keep(qn_ring *ring, const qn__ring_slot *slot) {
     return QN_OK;
 }
 
-/* Sends the first message on to a call. false: it is for qn_ring_receive. Under the receive lock. */
-static bool deliver(qn_ring *ring, const qn__ring_slot *slot) {
-    if (!(slot->message.flags & QN__RING_CALL)) return false;
+/* What becomes of the first message. */
+typedef enum way { DELIVERED, STUCK, TO_RECEIVE } way;
+
+/* Sends it on to a call, or to a ring of another device, which may be full. Under the receive lock. */
+static way deliver(qn_ring *ring, const qn__ring_slot *slot) {
+    if (slot->message.flags >= QN__RING_LINK) {
+        if (!qn__ring_route(ring, slot)) return STUCK;
+        qn__ring_queue_drop_first(&ring->out);
+        return DELIVERED;
+    }
+    if (!(slot->message.flags & QN__RING_CALL)) return TO_RECEIVE;
     qn__ring_pending **call = find_pending(ring, slot->message.correlation);
     if (*call) {
         answer(ring, call, slot);
@@ -81,7 +94,7 @@ static bool deliver(qn_ring *ring, const qn__ring_slot *slot) {
         atomic_fetch_add_explicit(&ring->late, 1, memory_order_relaxed);
     }
     qn__ring_queue_drop_first(&ring->out);
-    return true;
+    return DELIVERED;
 }
 
 static bool is_empty(const qn_ring *ring) { return qn__ring_queue_first(&ring->out) == NULL; }
@@ -91,8 +104,9 @@ qn_status qn__ring_sort_out(qn_ring *ring, bool keeps, const bool *enough) {
     while (!*enough && !status) {
         const qn__ring_slot *slot = qn__ring_queue_first(&ring->out);
         if (!slot) break;
-        if (deliver(ring, slot)) continue;
-        if (!keeps) break;
+        const way where = deliver(ring, slot);
+        if (where == DELIVERED) continue;
+        if (where == STUCK || !keeps) break;
         status = keep(ring, slot);
         if (!status) qn__ring_queue_drop_first(&ring->out);
     }
@@ -121,9 +135,11 @@ static void forget(qn_ring *ring, qn__ring_pending *call) {
 }
 
 qn_status qn__ring_pass_time(qn_ring *ring, const qn__ring_wait *wait) {
-    if (!qn__ring_wait_is_long(wait)) return QN_OK;
+    enum { EVERY = 64 };
+    if (!qn__ring_wait_is_long(wait))
+        return ring->net && wait->rounds % EVERY == EVERY - 1 ? qn__ring_kick_net(ring, false) : QN_OK;
     const qn_status status = qn__ring_look(ring);
-    return status ? status : qn__ring_kick(ring);
+    return status ? status : qn__ring_kick_net(ring, true);
 }
 
 static qn_status pass_time(qn_ring *ring, qn__ring_wait *wait, bool *in_time) {
@@ -211,9 +227,10 @@ static qn_status take_one(qn_ring *ring, const target *to, bool *more) {
     if (ring->inbox) return take_letter(ring, message, payload, to->stride);
     for (;;) {
         const qn__ring_slot *slot = qn__ring_queue_first(&ring->out);
-        *more = slot != NULL;
-        if (!slot) return QN_OK;
-        if (deliver(ring, slot)) continue;
+        const way where = slot ? deliver(ring, slot) : STUCK;
+        if (where == DELIVERED) continue;
+        *more = where == TO_RECEIVE;
+        if (!*more) return QN_OK;
         const qn_status status = qn__ring_hand_out(ring, "qn_ring_receive", &slot->message, slot + 1, message,
                                                    payload, to->stride);
         if (status) return status;

@@ -57,6 +57,27 @@ static qn_status collect_dead(qn_ring *ring) {
     return status;
 }
 
+/* The same of other rings' messages: one, as only a ring with one work-group keeps the slot of what it handles. The next launch frees
+   it. */
+static qn_status collect_dead_mail(qn_ring *ring) {
+    if (!ring->desc.mail_capacity || ring->desc.groups > 1) return QN_OK;
+    const uint64_t size = qn_buffer_size(ring->mail->memory);
+    unsigned char *bytes = ring->allocator.allocate(ring->allocator.user, size);
+    if (!bytes) return qn__ring_fail(ring, QN_ERROR_OUT_OF_MEMORY, "qn_ring_restart: out of host memory");
+    qn_status status = qn_buffer_read(ring->mail->memory, 0, bytes, size);
+    const uint32_t head = ((const uint32_t *)(void *)bytes)[QN__MAIL_HEAD];
+    const uint32_t index = (head - 1) & (ring->mail->capacity - 1);
+    const size_t at = QN__MAIL_WORDS * sizeof head + (size_t)index * ring->in.slot_size;
+    const qn__ring_slot *slot = (const qn__ring_slot *)(const void *)(bytes + at);
+    if (!status && atomic_load((_Atomic uint32_t *)&slot->sequence) == head) {
+        qn__ring_letter *letter = qn__ring_letter_make(ring, slot);
+        if (letter) bury(ring, letter);
+        if (!letter) status = QN_ERROR_OUT_OF_MEMORY;
+    }
+    ring->allocator.release(ring->allocator.user, bytes);
+    return status;
+}
+
 qn_status qn_ring_dead_letter(qn_ring *ring, qn_ring_message *message, void *payload, size_t size) {
     qn_status status = qn__ring_check(ring, "qn_ring_dead_letter");
     if (status) return status;
@@ -79,6 +100,7 @@ qn_status qn_ring_dead_letter(qn_ring *ring, qn_ring_message *message, void *pay
 static qn_status clear(qn_ring *ring) {
     const uint32_t zero = 0, line = QN__RING_LINE * sizeof zero;
     qn_status status = collect_dead(ring);
+    if (!status) status = collect_dead_mail(ring);
     if (!status) status = qn__ring_queue_reset(&ring->out, ring->stream);
     if (!status)
         status =

@@ -15,8 +15,16 @@
 #define QN__STORE(word, value, order)                                                                        \
     atomic_store_explicit((volatile global atomic_uint *)&(word), value, memory_order_##order,               \
                           memory_scope_all_svm_devices)
+#define QN__RING_MAILED 0x80000000u /* of what a look has found: it lies in the mail */
 #define QN__FENCE(order)                                                                                     \
     atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_##order, memory_scope_all_svm_devices)
+
+/* A single work-item meets nobody; compilers take long for barriers in branches. */
+#if QN_RING_GROUP_SIZE == 1
+#define QN__BARRIER(flags) (void)0
+#else
+#define QN__BARRIER(flags) barrier(flags)
+#endif
 
 /* A work-group's hold of its ring. All work-items have one; what counts and looks is the first work-item's. */
 typedef struct qn_ring {
@@ -30,17 +38,39 @@ typedef struct qn_ring {
     uint room; /* positions of the output before this one are known to be free */
     uint slot; /* 1 + the index of the handled message's; 0: it is free already */
     bool busy, counted, leaving;
+    ulong clock; /* of this work-group: later than all that it has seen */
+#if QN_RING_MAIL + QN_RING_LINKS > 0
+    global uchar *mail;
+    bool mail_first; /* takes turns with the host's messages */
+    uint mailed;
+#endif
+#if QN_RING_LINKS > 0
+    global uchar *links[QN_RING_LINKS]; /* others' mail */
+    uint held[QN_RING_LINKS];           /* credits for what the handler may send there */
+    uint forwarded[QN_RING_LINKS];
+#endif
 } qn_ring;
+
+/* With other rings the library defines QN__RING_MORE_PARAMETERS, mail and links, and QN__RING_MORE, their names. */
+#if QN_RING_MAIL + QN_RING_LINKS > 0
+#define QN__RING_BEGIN_MORE(name)                                                                            \
+    global uchar *qn__more[] = {QN__RING_MORE};                                                              \
+    qn__ring_begin_more(&name, qn__more)
+#else
+#define QN__RING_MORE_PARAMETERS
+#define QN__RING_BEGIN_MORE(name) (void)0
+#endif
 
 #define QN_RING_PARAMETERS                                                                                   \
     global qn__ring_control *qn__control, global uchar *qn__in, global uint *qn__in_ends,                    \
-        global uchar *qn__out, global uint *qn__out_ends
+        global uchar *qn__out, global uint *qn__out_ends QN__RING_MORE_PARAMETERS
 
 /* Declares `name`, a ring; the first thing in a kernel of QN_RING_PARAMETERS. */
 #define QN_RING(name)                                                                                        \
     local uint4 qn__block[QN_RING_IN_SLOT / 16 + 1];                                                             \
     qn_ring name;                                                                                            \
-    qn__ring_begin(&name, qn__control, qn__in, qn__in_ends, qn__out, qn__out_ends, qn__block)
+    qn__ring_begin(&name, qn__control, qn__in, qn__in_ends, qn__out, qn__out_ends, qn__block);               \
+    QN__RING_BEGIN_MORE(name)
 
 static void qn__ring_begin(qn_ring *ring, global qn__ring_control *control, global uchar *in,
                            global uint *in_ends, global uchar *out, global uint *out_ends,
@@ -60,6 +90,7 @@ static void qn__ring_begin(qn_ring *ring, global qn__ring_control *control, glob
     ring->lost = QN__LOAD(ring->report->lost, relaxed);
     ring->room = ring->slot = 0;
     ring->busy = ring->counted = ring->leaving = false;
+    ring->clock = ring->report->clock;
 }
 
 /* ---- the queues ---- */
@@ -151,6 +182,141 @@ static bool qn__ring_has_room(qn_ring *ring) {
 #endif
 }
 
+/* ---- other rings ---- */
+
+#if QN_RING_MAIL + QN_RING_LINKS > 0
+
+#define QN__NEAR(word) ((volatile global atomic_uint *)(word))
+
+static global uint *qn__mail_word(global uchar *mail, uint word) { return (global uint *)mail + word; }
+
+static global uchar *qn__mail_slot(global uchar *mail, uint index, uint size) {
+    return mail + QN__MAIL_WORDS * 4 + (ulong)index * size;
+}
+
+static uint qn__mail_sequence(global uchar *slot) {
+    return atomic_load_explicit(QN__NEAR(slot), memory_order_acquire, memory_scope_device);
+}
+
+static uint qn__mail_add(global uchar *mail, uint word, uint value) {
+    return atomic_fetch_add_explicit(QN__NEAR(qn__mail_word(mail, word)), value, memory_order_acq_rel, memory_scope_device);
+}
+
+#endif
+
+#if QN_RING_MAIL > 0
+
+/* As qn__ring_take, of what other rings have sent. */
+static uint qn__ring_take_mail(qn_ring *ring) {
+    global uint *head = qn__mail_word(ring->mail, QN__MAIL_HEAD);
+    for (;;) {
+        const uint at = qn__ring_count(head);
+        const uint index = at & (QN_RING_MAIL - 1);
+        const int ahead = (int)(qn__mail_sequence(qn__mail_slot(ring->mail, index, QN_RING_IN_SLOT)) - (at + 1));
+        if (ahead < 0) return 0;
+        if (ahead > 0 || !qn__ring_claim(head, at)) continue;
+        QN__STORE(ring->report->mailed, ++ring->mailed, relaxed);
+        return QN__RING_MAILED | (index + 1);
+    }
+}
+
+static void qn__ring_free_mail(const qn_ring *ring, uint index, uint sequence) {
+    global uchar *slot = qn__mail_slot(ring->mail, index, QN_RING_IN_SLOT);
+    atomic_store_explicit(QN__NEAR(slot), sequence + (QN_RING_MAIL - 1), memory_order_release, memory_scope_device);
+    qn__mail_add(ring->mail, QN__MAIL_CREDITS, 1);
+}
+
+#endif
+
+#if QN_RING_LINKS > 0
+
+/* Takes credits of all links, for as many sends as a handler may make. false: one has not so many. */
+static bool qn__ring_hold(qn_ring *ring) {
+    for (uint i = 0; i < QN_RING_LINKS; i++) {
+        global uchar *mail = ring->links[i];
+        ring->held[i] = 0;
+        if (!*qn__mail_word(mail, QN__MAIL_CAPACITY)) continue;
+        const uint before = qn__mail_add(mail, QN__MAIL_CREDITS, 0u - QN_RING_SENDS);
+        ring->held[i] = QN_RING_SENDS;
+        if (before < QN__MAIL_CREDIT_BIAS + QN_RING_SENDS) return false;
+    }
+    return true;
+}
+
+/* Gives back those that were not used. */
+static void qn__ring_let_go(qn_ring *ring) {
+    for (uint i = 0; i < QN_RING_LINKS; i++) {
+        if (ring->held[i]) qn__mail_add(ring->links[i], QN__MAIL_CREDITS, ring->held[i]);
+        ring->held[i] = 0;
+    }
+}
+
+/* Whether a look at the credits is worth it. */
+static bool qn__ring_is_any(const qn_ring *ring) {
+    for (int band = 0; band < QN_RING_BANDS; band++) {
+        const uint at = qn__ring_count(ring->in_ends + (QN__RING_HEADS + band) * QN__RING_LINE);
+        const uint index = band * QN_RING_IN_CAPACITY + (at & (QN_RING_IN_CAPACITY - 1));
+        if ((int)(qn__ring_sequence(qn__ring_in_slot(ring, index)) - (at + 1)) >= 0) return true;
+    }
+#if QN_RING_MAIL > 0
+    const uint at = qn__ring_count(qn__mail_word(ring->mail, QN__MAIL_HEAD));
+    global uchar *slot = qn__mail_slot(ring->mail, at & (QN_RING_MAIL - 1), QN_RING_IN_SLOT);
+    return (int)(qn__mail_sequence(slot) - (at + 1)) >= 0;
+#else
+    return false;
+#endif
+}
+
+#endif
+
+#if QN_RING_MAIL + QN_RING_LINKS > 0
+
+static void qn__ring_begin_more(qn_ring *ring, global uchar **more) {
+    ring->mail = more[0];
+    ring->mail_first = false;
+    ring->mailed = QN__LOAD(ring->report->mailed, relaxed);
+#if QN_RING_LINKS > 0
+    for (uint i = 0; i < QN_RING_LINKS; i++) {
+        ring->links[i] = more[1 + i];
+        ring->held[i] = 0;
+        ring->forwarded[i] = QN__LOAD(ring->report->forwarded[i], relaxed);
+    }
+#endif
+#if QN_RING_MAIL > 0
+    /* A launch that failed has left what it was at. */
+    const uint last = qn__ring_count(qn__mail_word(ring->mail, QN__MAIL_HEAD)) - 1;
+    const uint index = last & (QN_RING_MAIL - 1);
+    if (QN_RING_GROUPS > 1 || get_local_id(0) != 0) return;
+    if (qn__mail_sequence(qn__mail_slot(ring->mail, index, QN_RING_IN_SLOT)) == last + 1) qn__ring_free_mail(ring, index, last + 1);
+#endif
+}
+
+#endif
+
+/* As qn__ring_take, of all that there is. */
+static uint qn__ring_take_any(qn_ring *ring) {
+    uint found = 0;
+#if QN_RING_LINKS > 0
+    if (!qn__ring_is_any(ring)) return 0;
+    if (!qn__ring_hold(ring)) {
+        qn__ring_let_go(ring);
+        return 0;
+    }
+#endif
+#if QN_RING_MAIL > 0
+    ring->mail_first = !ring->mail_first;
+    if (ring->mail_first) found = qn__ring_take_mail(ring);
+#endif
+    if (!found) found = qn__ring_take(ring);
+#if QN_RING_MAIL > 0
+    if (!found && !ring->mail_first) found = qn__ring_take_mail(ring);
+#endif
+#if QN_RING_LINKS > 0
+    if (!found) qn__ring_let_go(ring);
+#endif
+    return found;
+}
+
 /* ---- being idle ---- */
 
 static volatile global atomic_uint *qn__ring_idle(const qn_ring *ring, uint epoch) {
@@ -194,7 +360,7 @@ static bool qn__ring_look(qn_ring *ring, uint spins, uint *found) {
     if (command == QN__RING_DROP) return false;
     qn__ring_report(ring, command == QN__RING_PAUSE ? QN__GROUP_PAUSED : QN__GROUP_RUNNING);
     if (command != QN__RING_PAUSE && qn__ring_has_room(ring)) {
-        *found = qn__ring_take(ring);
+        *found = qn__ring_take_any(ring);
         if (*found || command == QN__RING_DRAIN) return false;
     }
     if ((spins & 255) == 255)
@@ -203,6 +369,12 @@ static bool qn__ring_look(qn_ring *ring, uint spins, uint *found) {
 }
 
 static void qn__ring_free(const qn_ring *ring, uint found, uint sequence) {
+#if QN_RING_MAIL > 0
+    if (found & QN__RING_MAILED) {
+        qn__ring_free_mail(ring, (found & ~QN__RING_MAILED) - 1, sequence);
+        return;
+    }
+#endif
     global qn__ring_slot *slot = (global qn__ring_slot *)qn__ring_in_slot(ring, found - 1);
     QN__STORE(slot->sequence, sequence + (QN_RING_IN_CAPACITY - 1), release);
 }
@@ -212,6 +384,9 @@ static void qn__ring_free(const qn_ring *ring, uint found, uint sequence) {
 static void qn__ring_done(qn_ring *ring) {
     if (!ring->busy) return;
     ring->busy = false;
+#if QN_RING_LINKS > 0
+    qn__ring_let_go(ring);
+#endif
     if (QN__LOAD(ring->report->failed, relaxed)) return;
     if (ring->slot) qn__ring_free(ring, ring->slot, ((local const qn__ring_slot *)ring->block)->sequence);
     ring->slot = 0;
@@ -225,7 +400,7 @@ static uint qn__ring_share(const qn_ring *ring, uint value) {
     if (QN_RING_GROUP_SIZE == 1) return value;
     local volatile uint *word = (local uint *)(ring->block + QN_RING_IN_SLOT / 16);
     if (qn__ring_is_first()) *word = value;
-    barrier(CLK_LOCAL_MEM_FENCE);
+    QN__BARRIER(CLK_LOCAL_MEM_FENCE);
     return *word;
 }
 
@@ -260,22 +435,31 @@ static uint qn__ring_poll(qn_ring *ring) {
     return qn__ring_share(ring, found);
 }
 
+static global uchar *qn__ring_found(const qn_ring *ring, uint found) {
+#if QN_RING_MAIL > 0
+    if (found & QN__RING_MAILED) return qn__mail_slot(ring->mail, (found & ~QN__RING_MAILED) - 1, QN_RING_IN_SLOT);
+#endif
+    return qn__ring_in_slot(ring, found - 1);
+}
+
 /* Waits for the next message; all work-items of the group call it. false: the kernel is to end. */
 static bool qn_ring_receive(qn_ring *ring) {
     const uint found = qn__ring_poll(ring);
     if (!found) {
+        if (qn__ring_is_first()) ring->report->clock = ring->clock;
         if (qn__ring_is_first()) QN__STORE(ring->report->status, QN__GROUP_PARKED, release);
         return false;
     }
-    global uchar *slot = qn__ring_in_slot(ring, found - 1);
+    global uchar *slot = qn__ring_found(ring, found);
     for (uint i = get_local_id(0); i < QN_RING_IN_SLOT / 16; i += QN_RING_GROUP_SIZE)
         ring->block[i] = ((global uint4 *)slot)[i];
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    QN__BARRIER(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     if (qn__ring_is_first()) {
         local const qn__ring_slot *copy = (local const qn__ring_slot *)ring->block;
         ring->report->message = copy->message.id;
         QN__STORE(ring->report->taken, ring->taken, release);
-        if (QN_RING_REVOKES)
+        ring->clock = (copy->message.clock > ring->clock ? copy->message.clock : ring->clock) + 1;
+        if (QN_RING_REVOKES || (found & QN__RING_MAILED && QN_RING_GROUPS > 1))
             qn__ring_free(ring, found, copy->sequence);
         else
             ring->slot = found;
@@ -295,7 +479,7 @@ static local const void *qn_ring_payload(const qn_ring *ring) {
 static bool qn_ring_should_stop(const qn_ring *ring) {
     const uint command = qn__ring_is_first() ? QN__LOAD(ring->control->command, relaxed) : 0;
     const uint shared = qn__ring_share(ring, command);
-    barrier(CLK_LOCAL_MEM_FENCE);
+    QN__BARRIER(CLK_LOCAL_MEM_FENCE);
     return shared <= QN__RING_PAUSE;
 }
 
@@ -319,43 +503,110 @@ static uint qn__ring_reserve(qn_ring *ring) {
     return 0;
 }
 
-/* A slot of the output to fill, for all work-items; NULL: there is none. */
-static global uchar *qn__ring_open(qn_ring *ring, uint size, uint *at) {
-    if (size > QN_RING_OUT_SLOT - QN__RING_SLOT_HEAD) return 0;
-    uint found = qn__ring_is_first() ? qn__ring_reserve(ring) : 0;
+#if QN_RING_LINKS > 0
+
+/* A slot of another ring's mail, by a credit; 0: the handler has none left. */
+static uint qn__ring_reserve_mail(qn_ring *ring, uint link) {
+    global uchar *mail = ring->links[link];
+    if (ring->held[link] == 0) return 0;
+    ring->held[link]--;
+    const uint at = qn__mail_add(mail, QN__MAIL_TAIL, 1);
+    const uint index = at & (*qn__mail_word(mail, QN__MAIL_CAPACITY) - 1);
+    global uchar *slot = qn__mail_slot(mail, index, *qn__mail_word(mail, QN__MAIL_SLOT));
+    /* Of several consumers one before the last may still copy. */
+    while (qn__mail_sequence(slot) != at) {
+    }
+    return at + 1;
+}
+
+static bool qn__ring_is_near(const qn_ring *ring, uint flags) {
+    const uint link = flags / QN__RING_LINK;
+    return link && *qn__mail_word(ring->links[link - 1], QN__MAIL_CAPACITY) != 0;
+}
+
+/* Whether there is a receiver that takes so much. */
+static bool qn__ring_fits(const qn_ring *ring, uint size, uint flags) {
+    const uint link = flags / QN__RING_LINK, own = QN_RING_OUT_SLOT - QN__RING_SLOT_HEAD;
+    if (!link) return size <= own;
+    if (link > QN_RING_LINKS) return false;
+    const uint slot = *qn__mail_word(ring->links[link - 1], QN__MAIL_SLOT);
+    return slot && size <= slot - QN__RING_SLOT_HEAD && (size <= own || qn__ring_is_near(ring, flags));
+}
+
+static uint qn__ring_reserve_for(qn_ring *ring, uint flags) {
+    return qn__ring_is_near(ring, flags) ? qn__ring_reserve_mail(ring, flags / QN__RING_LINK - 1) : qn__ring_reserve(ring);
+}
+
+static global uchar *qn__ring_slot_for(const qn_ring *ring, uint flags, uint at) {
+    if (!qn__ring_is_near(ring, flags)) return qn__ring_out_slot(ring, at);
+    global uchar *mail = ring->links[flags / QN__RING_LINK - 1];
+    return qn__mail_slot(mail, at & (*qn__mail_word(mail, QN__MAIL_CAPACITY) - 1), *qn__mail_word(mail, QN__MAIL_SLOT));
+}
+
+#else
+
+#define qn__ring_fits(ring, size, flags)  ((size) <= QN_RING_OUT_SLOT - QN__RING_SLOT_HEAD)
+#define qn__ring_reserve_for(ring, flags)  qn__ring_reserve(ring)
+#define qn__ring_slot_for(ring, flags, at) ((void)(flags), qn__ring_out_slot(ring, at))
+
+#endif
+
+/* A slot to fill, for all work-items; NULL: there is none. */
+static global uchar *qn__ring_open(qn_ring *ring, uint size, uint flags, uint *at) {
+    const bool fits = qn__ring_fits(ring, size, flags);
+    uint found = fits && qn__ring_is_first() ? qn__ring_reserve_for(ring, flags) : 0;
     found = qn__ring_share(ring, found);
     *at = found;
-    if (found) return qn__ring_out_slot(ring, found - 1);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (qn__ring_is_first()) QN__STORE(ring->report->lost, ++ring->lost, relaxed);
+    if (found) return qn__ring_slot_for(ring, flags, found - 1);
+    QN__BARRIER(CLK_LOCAL_MEM_FENCE);
+    if (fits && qn__ring_is_first()) QN__STORE(ring->report->lost, ++ring->lost, relaxed);
     return 0;
+}
+
+/* What goes with a payload: of a reply, of a message that answers none, or of one that goes on to another ring. */
+static qn_ring_message qn__ring_stamp(qn_ring *ring, uint at, uint size, uint flags) {
+    qn_ring_message message = *qn_ring_current(ring);
+    const uint call = message.flags & QN__RING_CALL;
+    message.clock = ++ring->clock;
+    message.size = size;
+    message.flags = flags & QN__RING_REPLY ? flags | call : flags;
+    if (flags >= QN__RING_LINK) return message;
+    message.correlation = flags & QN__RING_REPLY ? message.id : 0;
+    message.id = at;
+    message.type = 0;
+    return message;
 }
 
 /* The slot is full. */
 static void qn__ring_post(qn_ring *ring, global uchar *slot, uint at, uint size, uint flags) {
-    barrier(CLK_GLOBAL_MEM_FENCE);
+    QN__BARRIER(CLK_GLOBAL_MEM_FENCE);
     if (!qn__ring_is_first()) return;
     global qn__ring_slot *head = (global qn__ring_slot *)slot;
-    qn_ring_message message = *qn_ring_current(ring);
-    message.correlation = flags & QN__RING_REPLY ? message.id : 0;
-    message.id = at;
-    message.size = size;
-    message.type = 0;
-    message.flags = flags ? flags | (message.flags & QN__RING_CALL) : 0;
-    head->message = message;
+    head->message = qn__ring_stamp(ring, at, size, flags);
+#if QN_RING_LINKS > 0
+    if (qn__ring_is_near(ring, flags)) {
+        const uint link = flags / QN__RING_LINK - 1;
+        head->message.flags = 0;
+        atomic_store_explicit(QN__NEAR(slot), at, memory_order_release, memory_scope_device);
+        QN__STORE(ring->report->forwarded[link], ++ring->forwarded[link], release);
+        return;
+    }
+#endif
     QN__STORE(head->sequence, at, release);
     QN__STORE(ring->report->sent, ++ring->sent, relaxed);
 }
 
-/* Send `size` bytes of payload, aligned to 4, to whoever receives from the ring; a reply answers the message that is handled. All
+/* Send `size` bytes of payload, aligned to 4, to whoever receives from the ring; a reply answers the message that is handled; one
+   that is forwarded goes to the ring at a link, with the id, times, priority, type and correlation of the one that is handled; one that is published
+   goes to all links that have subscribed to a topic. All
    work-items of the group call them, with a payload in local or global memory, or each with one of its own that is the same. They
    wait for room; false: there is none, and the ring is stopped (or is a QN_RING_LAUNCHES one, which does not wait); or the
-   payload is larger than the ring's replies may be. There is one of each for each address space. */
+   payload is larger than the receiver's may be, or nothing is at the link. There is one of each for each address space. */
 #define QN__RING_SENDS(space)                                                                                \
     static QN__RING_OVERLOADABLE bool qn__ring_send(qn_ring *ring, space const void *payload, uint size,     \
                                                     uint flags) {                                            \
         uint at;                                                                                             \
-        global uchar *slot = qn__ring_open(ring, size, &at);                                                 \
+        global uchar *slot = qn__ring_open(ring, size, flags, &at);                                          \
         if (!slot) return false;                                                                             \
         global uchar *bytes = slot + QN__RING_SLOT_HEAD;                                                     \
         for (uint i = get_local_id(0); i < size / 4; i += QN_RING_GROUP_SIZE)                                \
@@ -370,7 +621,59 @@ static void qn__ring_post(qn_ring *ring, global uchar *slot, uint at, uint size,
     }                                                                                                        \
     static QN__RING_OVERLOADABLE bool qn_ring_reply(qn_ring *ring, space const void *payload, uint size) {   \
         return qn__ring_send(ring, payload, size, QN__RING_REPLY);                                           \
+    }                                                                                                        \
+    QN__RING_FORWARDS(space)
+
+#if QN_RING_LINKS > 0
+
+/* Links that have subscribed to a topic, a bit each; all work-items get the same. */
+static uint qn__ring_subscribers(qn_ring *ring, uint topic) {
+    uint links = 0;
+    if (qn__ring_is_first() && topic < QN__RING_TOPICS) links = QN__LOAD(ring->control->topics[topic], relaxed);
+    links = qn__ring_share(ring, links);
+    QN__BARRIER(CLK_LOCAL_MEM_FENCE);
+    return links;
+}
+
+#define QN__RING_FORWARDS(space)                                                                             \
+    static QN__RING_OVERLOADABLE bool qn_ring_forward(qn_ring *ring, uint link, space const void *payload,   \
+                                                      uint size) {                                           \
+        return qn__ring_send(ring, payload, size, (link + 1) * QN__RING_LINK);                               \
+    }                                                                                                        \
+    static QN__RING_OVERLOADABLE uint qn_ring_publish(qn_ring *ring, uint topic, space const void *payload,  \
+                                                      uint size) {                                           \
+        const uint links = qn__ring_subscribers(ring, topic);                                                \
+        uint reached = 0;                                                                                    \
+        for (uint i = 0; i < QN_RING_LINKS; i++)                                                             \
+            if (links >> i & 1) reached += qn_ring_forward(ring, i, payload, size);                          \
+        return reached;                                                                                      \
     }
+
+/* Waits until `parties` work-groups, of any rings, have come to a barrier (0 to 7) of the ring at a link. false: the ring is stopped
+   before, or is one of QN_RING_LAUNCHES, whose work-groups may not wait for others. */
+static bool qn_ring_meet(qn_ring *ring, uint link, uint number, uint parties) {
+    uint met = 0;
+    if (QN_RING_STAYS && qn__ring_is_first() && link < QN_RING_LINKS && number < QN__MAIL_NUM_BARRIERS) {
+        global uchar *mail = ring->links[link];
+        const uint count = QN__MAIL_BARRIERS + 2 * number;
+        const uint generation = qn__mail_add(mail, count + 1, 0);
+        met = 1;
+        if (qn__mail_add(mail, count, 1) + 1 == parties) {
+            qn__mail_add(mail, count, 0u - parties);
+            qn__mail_add(mail, count + 1, 1);
+        } else {
+            while (met && qn__mail_sequence((global uchar *)qn__mail_word(mail, count + 1)) == generation)
+                met = QN__LOAD(ring->control->command, relaxed) != QN__RING_DROP;
+        }
+    }
+    met = qn__ring_share(ring, met);
+    QN__BARRIER(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    return met;
+}
+
+#else
+#define QN__RING_FORWARDS(space)
+#endif
 
 #ifndef __OPENCL_VERSION__
 #define QN__RING_OVERLOADABLE

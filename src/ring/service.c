@@ -9,6 +9,13 @@
 
 #include "ring/internal.h"
 
+#if defined(_WIN32)
+#define SLEEP_CLOCK CLOCK_REALTIME /* winpthreads' conditions know no other */
+#else
+#define SLEEP_CLOCK CLOCK_MONOTONIC
+#include <signal.h>
+#endif
+
 /* ---- events ---- */
 
 #if defined(__linux__)
@@ -122,7 +129,7 @@ static qn_status look_at_state(const qn_ring *ring) {
 
 static void sleep_for(qn__ring_service *service, pthread_mutex_t *lock, uint64_t ns) {
     struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
+    clock_gettime(SLEEP_CLOCK, &until);
     until.tv_nsec += (long)ns;
     if (until.tv_nsec >= 1000000000L) {
         until.tv_nsec -= 1000000000L;
@@ -134,7 +141,7 @@ static void sleep_for(qn__ring_service *service, pthread_mutex_t *lock, uint64_t
 /* Until somebody wakes it, or the next look is due; *wait begins anew in the first case. Under the receive lock. */
 static void rest(qn_ring *ring, qn__ring_wait *wait) {
     qn__ring_service *service = &ring->service;
-    const bool is_due = service->num_async || service->has_event;
+    const bool is_due = service->num_async || service->has_event || ring->routes;
     const uint64_t ns = is_due ? qn__ring_wait_step(wait) : 0;
     if (is_due && !ns) {
         pthread_mutex_unlock(&ring->receive_lock); /* others have a turn */
@@ -145,7 +152,8 @@ static void rest(qn_ring *ring, qn__ring_wait *wait) {
     if (is_due)
         sleep_for(service, &ring->receive_lock, ns);
     else
-        while (!service->num_async && !service->has_event && !service->done && !atomic_load(&service->stops))
+        while (!service->num_async && !service->has_event && !ring->routes && !service->done &&
+               !atomic_load(&service->stops))
             pthread_cond_wait(&service->wake, &ring->receive_lock);
     if (!atomic_load(&service->sleeps) || !is_due) *wait = qn__ring_wait_begin(QN_FOREVER);
     atomic_store(&service->sleeps, false);
@@ -156,7 +164,7 @@ static void look(qn_ring *ring, qn__ring_wait *wait) {
     qn__ring_service *service = &ring->service;
     const bool never = false;
     /* Without memory for a message it stays where it is, and is looked at again. */
-    qn__ring_sort_out(ring, service->num_async > 0, &never);
+    qn__ring_sort_out(ring, service->num_async > 0 || ring->routes, &never);
     if (qn__ring_wait_is_long(wait) && service->num_async) give_up(ring, qn__ring_now(), QN_ERROR_TIMEOUT);
     pthread_mutex_unlock(&ring->receive_lock);
     const qn_status status = qn__ring_pass_time(ring, wait);
@@ -185,10 +193,24 @@ static void *serve(void *argument) {
     return NULL;
 }
 
+/* Deaf to signals: they are for the program's threads. */
+static bool create_thread(qn_ring *ring) {
+#if defined(_WIN32)
+    return pthread_create(&ring->service.thread, NULL, serve, ring) == 0;
+#else
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const bool created = pthread_create(&ring->service.thread, NULL, serve, ring) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return created;
+#endif
+}
+
 /* Under the receive lock. */
-static qn_status start(qn_ring *ring, const char *function) {
+qn_status qn__ring_service_start(qn_ring *ring, const char *function) {
     if (atomic_load(&ring->service.runs)) return QN_OK;
-    if (pthread_create(&ring->service.thread, NULL, serve, ring))
+    if (!create_thread(ring))
         return qn__ring_fail(ring, QN_ERROR_OUT_OF_MEMORY, "%s: the system gives no thread", function);
     atomic_store(&ring->service.runs, true);
     return QN_OK;
@@ -199,11 +221,15 @@ void qn__ring_service_wake(qn_ring *ring) {
 }
 
 void qn__ring_service_init(qn_ring *ring) {
+#if defined(_WIN32)
+    pthread_cond_init(&ring->service.wake, NULL);
+#else
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_condattr_setclock(&attributes, SLEEP_CLOCK);
     pthread_cond_init(&ring->service.wake, &attributes);
     pthread_condattr_destroy(&attributes);
+#endif
     ring->service.done_end = &ring->service.done;
 }
 
@@ -251,7 +277,7 @@ static qn__ring_pending *make_call(qn_ring *ring, qn_ring_callback callback, voi
 /* Before it is sent, since its reply may come at once. */
 static qn_status enlist(qn_ring *ring, qn__ring_pending *call) {
     pthread_mutex_lock(&ring->receive_lock);
-    const qn_status status = start(ring, "qn_ring_call_async");
+    const qn_status status = qn__ring_service_start(ring, "qn_ring_call_async");
     if (!status) {
         qn__ring_add_pending(ring, call);
         ring->service.num_async++;
@@ -306,7 +332,7 @@ qn_status qn_ring_event_fd(qn_ring *ring, int *fd) {
 #endif
     qn__ring_service *service = &ring->service;
     pthread_mutex_lock(&ring->receive_lock);
-    status = start(ring, function);
+    status = qn__ring_service_start(ring, function);
     if (!status && !service->has_event) {
         service->event = open_event();
         service->has_event = service->event >= 0;

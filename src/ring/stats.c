@@ -96,15 +96,20 @@ static uint64_t extend(uint64_t before, uint32_t now) { return before + (uint32_
 
 void qn__ring_count(qn_ring *ring) {
     const qn__ring_group *groups = qn__ring_groups(ring);
-    uint32_t done = 0, sent = 0, lost = 0;
+    uint32_t done = 0, sent = 0, lost = 0, mailed = 0, forwarded = 0;
     for (uint32_t i = 0; i < ring->desc.groups; i++) {
         done += atomic_load_explicit(&groups[i].done, memory_order_relaxed);
         sent += atomic_load_explicit(&groups[i].sent, memory_order_relaxed);
         lost += atomic_load_explicit(&groups[i].lost, memory_order_relaxed);
+        mailed += atomic_load_explicit(&groups[i].mailed, memory_order_relaxed);
+        for (uint32_t link = 0; link < ring->desc.links; link++)
+            forwarded += atomic_load_explicit(&groups[i].forwarded[link], memory_order_relaxed);
     }
     ring->handled = extend(ring->handled, done);
     ring->replied = extend(ring->replied, sent);
     ring->lost = extend(ring->lost, lost);
+    ring->mailed = extend(ring->mailed, mailed);
+    ring->forwarded = extend(ring->forwarded, forwarded);
 }
 
 static void fill_counts(qn_ring *ring, qn_ring_stats *stats) {
@@ -113,6 +118,8 @@ static void fill_counts(qn_ring *ring, qn_ring_stats *stats) {
     stats->handled = ring->handled;
     stats->replied = ring->replied;
     stats->lost = ring->lost;
+    stats->mailed = ring->mailed;
+    stats->forwarded = ring->forwarded;
     stats->errors = ring->errors;
     stats->last_error = ring->failure;
     snprintf(stats->last_error_text, sizeof stats->last_error_text, "%.*s",
@@ -134,7 +141,12 @@ qn_status qn_ring_get_stats(qn_ring *ring, qn_ring_stats *stats) {
     fill_counts(ring, stats);
     stats->received = atomic_load_explicit(&ring->received, memory_order_relaxed);
     stats->late = atomic_load_explicit(&ring->late, memory_order_relaxed);
-    const uint64_t here = stats->received + stats->late;
+    const uint64_t routed = atomic_load_explicit(&ring->routed, memory_order_relaxed);
+    const uint64_t here = stats->received + stats->late + routed;
+    stats->forwarded += routed;
+    qn__ring_net_lock(ring);
+    stats->mail_depth = qn__ring_mail_depth(ring);
+    qn__ring_net_unlock(ring);
     stats->reply_depth = stats->replied > here ? (uint32_t)(stats->replied - here) : 0;
     fill_latency(ring, &stats->latency);
     return QN_OK;

@@ -11,7 +11,7 @@ typedef struct define {
     char name[32], value[16];
 } define;
 
-enum { NUM_SIZES = 10, NUM_TEXTS = 3 };
+enum { NUM_SIZES = 12, NUM_LISTS = 2, NUM_DEFINES = NUM_SIZES + NUM_LISTS, NUM_TEXTS = 3 };
 
 static void list_sizes(const qn_ring *ring, define sizes[NUM_SIZES]) {
     const struct {
@@ -28,11 +28,22 @@ static void list_sizes(const qn_ring *ring, define sizes[NUM_SIZES]) {
         {"QN_RING_SENDS", ring->desc.sends},
         {"QN_RING_REVOKES", ring->desc.policy == QN_RING_DROP_OLDEST},
         {"QN_RING_STAYS", ring->desc.mode == QN_RING_RESIDENT},
+        {"QN_RING_MAIL", ring->desc.mail_capacity},
+        {"QN_RING_LINKS", ring->desc.links},
     };
     for (int i = 0; i < NUM_SIZES; i++) {
         snprintf(sizes[i].name, sizeof sizes[i].name, "%s", rows[i].name);
         snprintf(sizes[i].value, sizeof sizes[i].value, "%u", (unsigned)rows[i].value);
     }
+}
+
+/* The kernel's parameters for other rings: with their types, or their names alone. */
+static void list_links(const qn_ring *ring, char *text, size_t size, bool with_types) {
+    const char *type = with_types ? ", global uchar *" : "";
+    const char *between = with_types ? type : ", ";
+    size_t length = (size_t)snprintf(text, size, "%sqn__mail", type);
+    for (uint32_t i = 0; i < ring->desc.links; i++)
+        length += (size_t)snprintf(text + length, size - length, "%sqn__link%u", between, (unsigned)i);
 }
 
 /* The kernel around the handler, or a check of the kernel by hand. */
@@ -63,6 +74,7 @@ static int write_loop(const qn_ring_desc *desc, const char *path, char *text, si
 
 static qn_status compile(qn_ring *ring, const qn_ring_desc *desc, qn_header *headers, qn_define *defines) {
     define sizes[NUM_SIZES];
+    char parameters[512], names[256];
     char text[2048];
     const char *path = desc->program.path ? desc->program.path : "ring_text.cl";
     const int length = write_loop(desc, path, text, sizeof text);
@@ -75,9 +87,17 @@ static qn_status compile(qn_ring *ring, const qn_ring_desc *desc, qn_header *hea
     if (desc->program.num_headers)
         memcpy(headers + num_headers, desc->program.headers, desc->program.num_headers * sizeof *headers);
     list_sizes(ring, sizes);
-    for (int i = 0; i < NUM_SIZES; i++) defines[i] = (qn_define){sizes[i].name, sizes[i].value};
+    int num_defines = 0;
+    for (; num_defines < NUM_SIZES; num_defines++)
+        defines[num_defines] = (qn_define){sizes[num_defines].name, sizes[num_defines].value};
+    if (ring->mail) {
+        list_links(ring, parameters, sizeof parameters, true);
+        list_links(ring, names, sizeof names, false);
+        defines[num_defines++] = (qn_define){"QN__RING_MORE_PARAMETERS", parameters};
+        defines[num_defines++] = (qn_define){"QN__RING_MORE", names};
+    }
     if (desc->program.num_defines)
-        memcpy(defines + NUM_SIZES, desc->program.defines, desc->program.num_defines * sizeof *defines);
+        memcpy(defines + num_defines, desc->program.defines, desc->program.num_defines * sizeof *defines);
     qn_program_desc program = desc->program;
     program.source = text;
     program.source_size = 0;
@@ -85,7 +105,7 @@ static qn_status compile(qn_ring *ring, const qn_ring_desc *desc, qn_header *hea
     program.headers = headers;
     program.num_headers += num_headers;
     program.defines = defines;
-    program.num_defines += NUM_SIZES;
+    program.num_defines += (size_t)num_defines;
     qn_status status = qn_program_create(ring->device, &program, &ring->program);
     /* A kernel that stays would be interpreted for ever. */
     if (!status) status = qn_program_wait(ring->program, QN_FOREVER);
@@ -100,7 +120,7 @@ qn_status qn__ring_compile(qn_ring *ring, const qn_ring_desc *desc) {
         return qn__ring_fail(
             ring, QN_ERROR_ARGUMENT,
             "qn_ring_create: program needs `source` or `path`, and takes no `binary` or `sources`");
-    const size_t room = program->num_headers + program->num_defines + NUM_SIZES + NUM_TEXTS + 1;
+    const size_t room = program->num_headers + program->num_defines + NUM_DEFINES + NUM_TEXTS + 1;
     void *user = ring->allocator.user;
     qn_header *headers = ring->allocator.allocate(user, room * sizeof *headers);
     qn_define *defines = ring->allocator.allocate(user, room * sizeof *defines);

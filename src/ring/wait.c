@@ -17,6 +17,12 @@ uint64_t qn__ring_now(void) {
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+uint64_t qn__ring_wall(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 qn__ring_wait qn__ring_wait_begin(uint64_t timeout_ns) {
     const bool needs_clock = timeout_ns != QN_FOREVER && timeout_ns != 0;
     return (qn__ring_wait){needs_clock ? qn__ring_now() : 0, timeout_ns, 0};

@@ -119,6 +119,8 @@ static bool model_exchange(volatile void *word, uint32_t *expected, uint32_t val
 #define QN_RING_GROUP_SIZE   1
 #define QN_RING_SENDS        1
 #define QN_RING_STAYS        0
+#define QN_RING_MAIL         0
+#define QN_RING_LINKS        0
 #define QN_RING_REVOKES      model_revokes
 static int model_revokes;
 
@@ -137,7 +139,6 @@ typedef struct uint4 {
 #define ulong                        uint64_t
 #define get_group_id(d)              0
 #define get_local_id(d)              0
-#define barrier(flags)               (void)0
 #define atomic_work_item_fence(...)  step()
 #define memory_scope_all_svm_devices 0
 #include "../../src/ring/ring.cl"
