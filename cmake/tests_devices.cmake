@@ -6,7 +6,7 @@ if(NOT TARGET quern OR CMAKE_C_FLAGS MATCHES "-fsanitize")
 endif()
 
 # What is about the processor's compiler, the interpreter or the null device stays away.
-set(device_unit_tests api_buffer api_sides api_cache api_context api_external api_graph api_history api_launch api_lifetime api_maths api_memory api_native api_notify api_persistent api_random api_reopen api_required api_resources api_rounds api_safe api_small_floats api_state api_stream
+set(device_unit_tests api_buffer api_sides api_cache api_context api_external api_graph api_history api_launch api_lifetime api_maths api_memory api_native api_notify api_persistent api_pool api_random api_reopen api_required api_resources api_rounds api_safe api_small_floats api_state api_stream
                       api_threads api_trace)
 
 function(quern_device_test device name)

@@ -101,13 +101,58 @@ QN_API qn_status qn_device_get_moves(const qn_device *device, qn_move move, qn_m
 typedef struct qn_memory_stats {
     uint64_t used;    /* in live buffers */
     uint64_t peak;    /* largest `used` so far */
-    uint64_t pooled;  /* kept for reuse */
+    uint64_t pooled;  /* kept for reuse, by the driver and by pools */
     uint64_t buffers; /* live buffers */
     uint64_t host;    /* host bytes in mapped views and of qn_host_alloc */
+    uint64_t host_peak;
+    uint64_t pinned; /* of `host`: what the driver copies from and to without a detour */
+    uint64_t pinned_peak;
 } qn_memory_stats;
 QN_API qn_status qn_device_memory(const qn_device *device, qn_memory_stats *stats);
 /* Gives pooled memory back to the driver. Any thread. */
 QN_API qn_status qn_device_trim(qn_device *device);
+
+/* ---- pools ---- */
+
+/* Defaults: no limits, 64 MiB kept. */
+typedef struct qn_memory_pool_desc {
+    uint64_t limit; /* bytes of the device that the pool takes at most, what it keeps included; 0: none */
+    uint64_t host_limit; /* bytes of the host: sides of its buffers, and qn_memory_pool_host_alloc; 0: none */
+    uint64_t keep;       /* most bytes of free blocks that are kept for the next buffers; 0: 64 MiB */
+    bool keep_none;
+    const char *label; /* for messages; copied; may be NULL */
+} qn_memory_pool_desc;
+
+/* A part of a device's memory, for what one client of a server may have, or one phase of a program: buffers that name it
+   (pool in qn_buffer_desc) count against its limits, and the memory that they leave is kept for its next ones, which then
+   cost no call of the driver's. Blocks are not cut: one is used again for a buffer of its size, or of up to a fifth less.
+   What an `uninitialised` buffer holds was in a buffer of the same pool, or is the driver's. `desc` may be NULL. A
+   destroyed pool is gone with the last of its buffers. Errors: QN_ERROR_NULL, QN_ERROR_OUT_OF_MEMORY. Any thread. */
+QN_API qn_status qn_memory_pool_create(qn_device *device, const qn_memory_pool_desc *desc,
+                                       qn_memory_pool **pool);
+QN_API void qn_memory_pool_destroy(qn_memory_pool *pool);
+/* As qn_host_alloc, within the pool's host_limit; given back by qn_host_free. Errors: as there. */
+QN_API qn_status qn_memory_pool_host_alloc(qn_memory_pool *pool, uint64_t size, void **memory);
+/* Gives the free blocks back to the device. Any thread. */
+QN_API qn_status qn_memory_pool_trim(qn_memory_pool *pool);
+/* Destroys all buffers that were made with it, with their views, frees its host memory, and gives all back: at once what no
+   work in flight uses, the rest when that is done. The pool can be used again. One thread, while no other call on what it
+   destroys is under way. */
+QN_API qn_status qn_memory_pool_clear(qn_memory_pool *pool);
+
+typedef struct qn_memory_pool_stats {
+    uint64_t limit, host_limit; /* 0: none */
+    uint64_t buffers;           /* live, also destroyed ones that work in flight uses */
+    uint64_t used, peak;        /* bytes of these; the most there have been */
+    uint64_t taken, taken_peak; /* bytes of the device: `used`, what rounding up adds, and `free_bytes` */
+    uint64_t free_blocks, free_bytes, largest_free;
+    double fragmentation;         /* part of the free bytes that is not in the largest free block: 0 to 1 */
+    uint64_t host, host_peak;     /* bytes of the host */
+    uint64_t pinned, pinned_peak; /* of these: what the driver copies from and to without a detour */
+    uint64_t made, reused,
+        refused; /* buffers in new memory, in a free block, and over a limit, of either kind */
+} qn_memory_pool_stats;
+QN_API qn_status qn_memory_pool_get_stats(const qn_memory_pool *pool, qn_memory_pool_stats *stats);
 
 #ifdef __cplusplus
 }

@@ -104,6 +104,7 @@ typedef enum qn_status {
 typedef struct qn_context qn_context;
 typedef struct qn_device qn_device;
 typedef struct qn_buffer qn_buffer;
+typedef struct qn_memory_pool qn_memory_pool;
 typedef struct qn_program qn_program;
 typedef struct qn_kernel qn_kernel;
 typedef struct qn_stream qn_stream;
@@ -374,12 +375,15 @@ typedef struct qn_buffer_desc {
        has to be so where the host cannot write it (PROT_READ). */
     bool read_only;
     uint32_t exportable; /* qn_handle_kind bits, of the device's export_handles: for qn_buffer_export */
+    qn_memory_pool *
+        pool; /* whose limits it counts against (qn_memory_pool_create); goes with neither `host` nor `exportable` */
 } qn_buffer_desc;
 
-/* Errors: QN_ERROR_NULL, QN_ERROR_RANGE (size 0 or over max_buffer), QN_ERROR_ARGUMENT (memory, host),
+/* Errors: QN_ERROR_NULL, QN_ERROR_RANGE (size 0 or over max_buffer), QN_ERROR_ARGUMENT (memory, host, pool),
    QN_ERROR_UNSUPPORTED (QN_MEMORY_SHARED on a device without QN_CAN_SHARE_COHERENTLY; host on one without
    QN_CAN_IMPORT_HOST, or where the driver does not take such memory: some take no files, or none that cannot be
-   written), QN_ERROR_DEVICE_MEMORY, QN_ERROR_OUT_OF_MEMORY. Any thread. */
+   written), QN_ERROR_WRONG_CONTEXT (pool), QN_ERROR_DEVICE_MEMORY (also: over the pool's limit),
+   QN_ERROR_OUT_OF_MEMORY. Any thread. */
 QN_API qn_status qn_buffer_create(qn_device *device, const qn_buffer_desc *desc, qn_buffer **buffer);
 /* A view of [offset, offset + size) of a buffer, which stays alive with it. The offset must be a multiple
    of 16. Views are passed to kernels, copied and mapped like buffers. Errors:

@@ -45,6 +45,20 @@ static qn_status check_memory(const qn_device *device, const qn_buffer_desc *des
                     device->name);
 }
 
+static qn_status check_pool(qn_device *device, const qn_buffer_desc *desc) {
+    static const char function[] = "qn_buffer_create";
+    if (!desc->pool) return QN_OK;
+    qn_status status = qn__check_beside(device, desc->pool, QN__OBJECT_POOL, function, "pool");
+    if (status) return status;
+    if (desc->pool->device != device)
+        return qn__other_device(desc->pool->device, device, "%s: the pool is of another device or context",
+                                function);
+    if (!desc->host && !desc->exportable) return QN_OK;
+    return qn__fail(device->object.context, QN_ERROR_ARGUMENT,
+                    "%s: a pool has memory of the device's own; %s does not go with it", function,
+                    desc->host ? "host" : "exportable");
+}
+
 static qn_status check_create(qn_device *device, const qn_buffer_desc *given, qn_buffer_desc *desc,
                               qn_buffer **out) {
     qn_status status = qn__check(device, QN__OBJECT_DEVICE, "qn_buffer_create", "device");
@@ -56,6 +70,7 @@ static qn_status check_create(qn_device *device, const qn_buffer_desc *given, qn
     status = qn__device_ready(device);
     if (status) return status;
     status = check_memory(device, desc);
+    if (!status) status = check_pool(device, desc);
     if (!status) status = qn__check_exportable(device, desc);
     if (status) return status;
     if (desc->size == 0) return qn__fail(context, QN_ERROR_RANGE, "qn_buffer_create: the size is 0");
@@ -79,6 +94,7 @@ static qn_status create_memory(qn_buffer *buffer, char *why) {
     if (buffer->external)
         return backend->external_create(device->gpu, buffer->size, buffer->exportable, &buffer->memory,
                                         &buffer->address, &buffer->shared, why);
+    if (buffer->pool) return qn__pool_take(buffer, why);
     return (buffer->kind == QN_MEMORY_SHARED ? backend->memory_share : backend->memory_create)(
         device->gpu, buffer->size, &buffer->memory, &buffer->address, &buffer->shared, why);
 }
@@ -93,6 +109,7 @@ static qn_status allocate(qn_buffer *buffer) {
     for (int round = 0; round < 2 && status == QN_ERROR_DEVICE_MEMORY; round++) {
         uint64_t pooled;
         qn__device_reap(device, round > 0);
+        qn__pools_trim(device);
         if (backend->trim) backend->trim(device->gpu, &pooled);
         status = create_memory(buffer, why);
     }
@@ -101,6 +118,7 @@ static qn_status allocate(qn_buffer *buffer) {
         return QN_OK;
     }
     buffer->memory = NULL;
+    if (buffer->pool) qn__pool_refused(buffer->pool);
     return qn__fail(buffer->object.context, status, "a buffer of %llu bytes on %s: %s",
                     (unsigned long long)buffer->size, device->name, qn__reason(why, status));
 }
@@ -139,7 +157,7 @@ void qn__buffer_name(const qn_buffer *root, char *text) {
              root->label ? root->label : "", quote);
 }
 
-static char *copy_label(qn_context *context, const char *label) {
+char *qn__copy_label(qn_context *context, const char *label) {
     size_t size = strlen(label) + 1;
     char *copy = qn__allocate(&context->allocator, size);
     return copy ? memcpy(copy, label, size) : NULL;
@@ -151,7 +169,7 @@ qn_buffer *qn__buffer_new(qn_device *device, uint64_t size, const char *label) {
     buffer->device = device;
     buffer->size = size;
     buffer->state = QN_BUFFER_DEVICE;
-    if (label) buffer->label = copy_label(device->object.context, label);
+    if (label) buffer->label = qn__copy_label(device->object.context, label);
     return buffer;
 }
 
@@ -168,6 +186,8 @@ qn_status qn_buffer_create(qn_device *device, const qn_buffer_desc *given, qn_bu
     buffer->read_only = desc.read_only;
     buffer->external = desc.exportable != 0;
     buffer->exportable = desc.exportable;
+    buffer->pool = desc.pool;
+    if (buffer->pool) qn__retain(&buffer->pool->object);
     status = allocate(buffer);
     if (!status && buffer->label && device->backend->memory_label)
         device->backend->memory_label(device->gpu, buffer->memory, buffer->label);
@@ -210,9 +230,22 @@ void qn_buffer_destroy(qn_buffer *buffer) {
     qn__handle_destroy(buffer, QN__OBJECT_BUFFER, "qn_buffer_destroy", "buffer");
 }
 
+static void release_memory(qn_buffer *buffer) {
+    qn_device *device = buffer->device;
+    if (buffer->imported)
+        device->backend->host_import_end(device->gpu, buffer->memory, buffer->shared, buffer->size);
+    else if (buffer->external)
+        device->backend->external_destroy(device->gpu, buffer->memory, buffer->import);
+    else if (buffer->pool)
+        qn__pool_give(buffer);
+    else
+        device->backend->memory_destroy(device->gpu, buffer->memory);
+    if (!buffer->imported) atomic_fetch_sub(&device->used, buffer->size);
+    atomic_fetch_sub(&device->buffers, 1);
+}
+
 void qn__buffer_finalise(qn_buffer *buffer) {
     const qn__allocator *allocator = &buffer->object.context->allocator;
-    qn_device *device = buffer->device;
     qn__release(allocator, buffer->label);
     if (buffer->parent) {
         qn__drop(&buffer->parent->object);
@@ -220,15 +253,8 @@ void qn__buffer_finalise(qn_buffer *buffer) {
     }
     qn__peer_forget(buffer, NULL);
     qn__sides_free(buffer);
-    if (!buffer->memory) return;
-    if (buffer->imported)
-        device->backend->host_import_end(device->gpu, buffer->memory, buffer->shared, buffer->size);
-    else if (buffer->external)
-        device->backend->external_destroy(device->gpu, buffer->memory, buffer->import);
-    else
-        device->backend->memory_destroy(device->gpu, buffer->memory);
-    if (!buffer->imported) atomic_fetch_sub(&device->used, buffer->size);
-    atomic_fetch_sub(&device->buffers, 1);
+    if (buffer->memory) release_memory(buffer);
+    if (buffer->pool) qn__drop(&buffer->pool->object);
 }
 
 uint64_t qn_buffer_size(const qn_buffer *buffer) {

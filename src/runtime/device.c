@@ -356,8 +356,12 @@ qn_status qn_device_memory(const qn_device *const_device, qn_memory_stats *stats
         .peak = atomic_load(&device->peak),
         .buffers = atomic_load(&device->buffers),
         .host = atomic_load(&device->host),
-        .pooled =
-            atomic_load(&device->ready) && device->backend->pooled ? device->backend->pooled(device->gpu) : 0,
+        .host_peak = atomic_load(&device->host_peak),
+        .pinned = atomic_load(&device->pinned),
+        .pinned_peak = atomic_load(&device->pinned_peak),
+        .pooled = atomic_load(&device->kept) + (atomic_load(&device->ready) && device->backend->pooled
+                                                    ? device->backend->pooled(device->gpu)
+                                                    : 0),
     };
     QN__WRITE(device->object.context, qn_memory_stats, stats, &counted);
     return QN_OK;
@@ -368,6 +372,7 @@ qn_status qn_device_trim(qn_device *device) {
     if (status) return status;
     status = qn__device_ready(device);
     uint64_t pooled = 0;
+    if (!status) qn__pools_trim(device);
     if (!status && device->backend->trim) device->backend->trim(device->gpu, &pooled);
     return status;
 }

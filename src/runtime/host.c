@@ -97,29 +97,63 @@ static qn_status fill_in(qn__host *host) {
     return QN_OK;
 }
 
-qn_status qn_host_alloc(qn_device *device, uint64_t size, void **memory) {
-    if (memory) *memory = NULL;
-    qn_status status = qn__check(device, QN__OBJECT_DEVICE, "qn_host_alloc", "device");
+/* Counted, and had; where the second fails, the first is taken back. */
+static qn_status take(qn__host *host) {
+    qn_status status = qn__host_take(host->device, host->pool, host->size);
     if (status) return status;
+    status = fill_in(host);
+    if (status)
+        qn__host_give(host->device, host->pool, host->size, false);
+    else if (!host->base)
+        qn__host_pinned(host->device, host->pool, host->size);
+    return status;
+}
+
+static qn_status host_alloc(qn_device *device, qn_memory_pool *pool, uint64_t size, void **memory,
+                            const char *function) {
     qn_context *context = device->object.context;
-    if (!memory) return qn__fail_null(context, "qn_host_alloc", "memory");
-    if (size == 0) return qn__fail(context, QN_ERROR_RANGE, "qn_host_alloc: the size is 0");
-    status = qn__device_ready(device);
+    if (!memory) return qn__fail_null(context, function, "memory");
+    if (size == 0) return qn__fail(context, QN_ERROR_RANGE, "%s: the size is 0", function);
+    qn_status status = qn__device_ready(device);
     if (status) return status;
     qn__host *host = qn__object_new(context, QN__OBJECT_HOST);
     if (!host) return QN_ERROR_OUT_OF_MEMORY;
     host->device = device;
     host->size = size;
-    status = fill_in(host);
-    if (!status) {
-        atomic_fetch_add(&device->host, size);
-        if (!add_to_list(device, host)) status = qn__fail_memory(context, sizeof host);
-    }
+    host->pool = pool;
+    if (pool) qn__retain(&pool->object);
+    status = take(host);
+    if (!status && !add_to_list(device, host)) status = qn__fail_memory(context, sizeof host);
     if (status)
         qn__object_destroy(&host->object, QN__OBJECT_HOST);
     else
         *memory = host->begin;
     return status;
+}
+
+qn_status qn_host_alloc(qn_device *device, uint64_t size, void **memory) {
+    if (memory) *memory = NULL;
+    qn_status status = qn__check(device, QN__OBJECT_DEVICE, "qn_host_alloc", "device");
+    return status ? status : host_alloc(device, NULL, size, memory, "qn_host_alloc");
+}
+
+qn_status qn_memory_pool_host_alloc(qn_memory_pool *pool, uint64_t size, void **memory) {
+    if (memory) *memory = NULL;
+    qn_status status = qn__check(pool, QN__OBJECT_POOL, "qn_memory_pool_host_alloc", "pool");
+    return status ? status : host_alloc(pool->device, pool, size, memory, "qn_memory_pool_host_alloc");
+}
+
+void qn__hosts_clear(qn_memory_pool *pool) {
+    qn_device *device = pool->device;
+    for (qn__host *host = NULL;; qn__object_destroy(&host->object, QN__OBJECT_HOST)) {
+        const void *memory = NULL;
+        pthread_mutex_lock(&device->host_lock);
+        for (size_t i = 0; i < device->num_hosts && !memory; i++)
+            if (device->hosts[i]->pool == pool) memory = device->hosts[i]->begin;
+        pthread_mutex_unlock(&device->host_lock);
+        host = memory ? take_from_list(device, memory) : NULL;
+        if (!host) return;
+    }
 }
 
 void qn_host_free(qn_device *device, void *memory) {
@@ -133,12 +167,19 @@ void qn_host_free(qn_device *device, void *memory) {
                  device->name);
 }
 
-void qn__host_finalise(qn__host *host) {
-    if (!host->begin) return;
+static void release(qn__host *host) {
     qn_device *device = host->device;
     if (host->base)
         qn__release(&device->object.context->allocator, host->base);
     else
         device->backend->host_destroy(device->gpu, host->begin);
-    atomic_fetch_sub(&device->host, host->size);
+}
+
+void qn__host_finalise(qn__host *host) {
+    qn_device *device = host->device;
+    if (host->begin) {
+        release(host);
+        qn__host_give(device, host->pool, host->size, !host->base);
+    }
+    if (host->pool) qn__drop(&host->pool->object);
 }

@@ -21,6 +21,7 @@ static void finalise_event(void *o) { qn__event_finalise(o); }
 static void finalise_graph(void *o) { qn__graph_finalise(o); }
 static void finalise_replay(void *o) { qn__graph_replay_finalise(o); }
 static void finalise_edition(void *o) { qn__graph_edition_finalise(o); }
+static void finalise_pool(void *o) { qn__pool_finalise(o); }
 static void finalise_host(void *o) { qn__host_finalise(o); }
 
 static const kind_info kinds[QN__OBJECT_KINDS] = {
@@ -31,6 +32,7 @@ static const kind_info kinds[QN__OBJECT_KINDS] = {
     [QN__OBJECT_STREAM] = {"stream", sizeof(qn_stream), finalise_stream},
     [QN__OBJECT_EVENT] = {"event", sizeof(qn_event), finalise_event},
     [QN__OBJECT_GRAPH] = {"graph", sizeof(qn_graph), finalise_graph},
+    [QN__OBJECT_POOL] = {"pool", sizeof(qn_memory_pool), finalise_pool},
     [QN__OBJECT_HOST] = {"host memory", sizeof(qn__host), finalise_host},
     [QN__OBJECT_REPLAY] = {"replay", sizeof(qn__graph_replay), finalise_replay},
     [QN__OBJECT_EDITION] = {"edition", sizeof(qn__graph_edition), finalise_edition},
@@ -164,6 +166,7 @@ static bool is_left(const qn__object *object, qn__object_kind kind) {
     case QN__OBJECT_DEVICE: return ((const qn_device *)o)->left;
     case QN__OBJECT_BUFFER: return ((const qn_buffer *)o)->device->left;
     case QN__OBJECT_HOST: return ((const qn__host *)o)->device->left;
+    case QN__OBJECT_POOL: return ((const qn_memory_pool *)o)->device->left;
     case QN__OBJECT_PROGRAM: return ((const qn_program *)o)->device->left;
     case QN__OBJECT_KERNEL: return ((const qn_kernel *)o)->program->device->left;
     case QN__OBJECT_STREAM: return ((const qn_stream *)o)->device->left;
@@ -189,7 +192,7 @@ static void drop_live(qn_context *context, qn__object_kind kind) {
 void qn__objects_leave(qn_context *context) {
     static const qn__object_kind order[] = {QN__OBJECT_GRAPH,   QN__OBJECT_EVENT,  QN__OBJECT_KERNEL,
                                             QN__OBJECT_PROGRAM, QN__OBJECT_BUFFER, QN__OBJECT_HOST,
-                                            QN__OBJECT_STREAM,  QN__OBJECT_DEVICE};
+                                            QN__OBJECT_POOL,    QN__OBJECT_STREAM, QN__OBJECT_DEVICE};
     for (size_t i = 0; i < QN__COUNT(order); i++) drop_live(context, order[i]);
 }
 

@@ -15,6 +15,7 @@ static qn_device **device_of(qn__object *o, qn__object_kind kind) {
     case QN__OBJECT_GRAPH: return &((qn_graph *)(void *)o)->device;
     case QN__OBJECT_REPLAY: return &((qn__graph_replay *)(void *)o)->device;
     case QN__OBJECT_HOST: return &((qn__host *)(void *)o)->device;
+    case QN__OBJECT_POOL: return &((qn_memory_pool *)(void *)o)->device;
     default: return NULL;
     }
 }
@@ -65,6 +66,8 @@ static void hand_over(qn_device *device, qn_device *old) {
     atomic_store(&old->used, atomic_exchange(&device->used, 0));
     atomic_store(&old->buffers, atomic_exchange(&device->buffers, 0));
     atomic_store(&old->host, atomic_exchange(&device->host, 0));
+    atomic_store(&old->pinned, atomic_exchange(&device->pinned, 0));
+    atomic_store(&old->kept, atomic_exchange(&device->kept, 0));
     atomic_store(&old->ready, true);
     device->gpu = NULL;
     device->stream = NULL;

@@ -26,6 +26,7 @@ typedef enum qn__object_kind {
     QN__OBJECT_GRAPH,
     QN__OBJECT_REPLAY, /* the library's own, as the next one */
     QN__OBJECT_EDITION,
+    QN__OBJECT_POOL,
     QN__OBJECT_HOST,    /* pinned host memory; users have its address only */
     QN__OBJECT_CONTEXT, /* in no list of a context */
     QN__OBJECT_KINDS
@@ -127,10 +128,24 @@ struct qn_device {
     qn__queue *crossing;           /* the courier's, or NULL (crossing.c) */
     pthread_mutex_t use_lock;      /* guards state, maps and users of all its buffers */
     qn_moves moves[QN_MOVE_COUNT]; /* of all its buffers; guarded by use_lock */
-    atomic_uint_fast64_t used, peak, buffers, host;
+    atomic_uint_fast64_t used, peak, buffers, host, host_peak, pinned, pinned_peak;
+    atomic_uint_fast64_t kept; /* by pools */
     pthread_mutex_t host_lock; /* of what follows */
     qn__host **hosts;          /* pinned host memory that is not freed, by address */
     size_t num_hosts, cap_hosts;
+};
+
+typedef struct qn__block qn__block;
+
+struct qn_memory_pool {
+    qn__object object;
+    qn_device *device;
+    char *label;
+    uint64_t limit, host_limit, keep;
+    pthread_mutex_t lock; /* of what follows; nothing else is taken while it is held */
+    qn__block *free;      /* newest first */
+    uint64_t free_blocks, free_bytes, buffers, used, peak, taken, taken_peak, host, host_peak, pinned,
+        pinned_peak, made, reused, refused;
 };
 
 struct qn_buffer {
@@ -144,9 +159,11 @@ struct qn_buffer {
     qn_memory kind;
     bool imported; /* `shared` is the caller's memory */
     bool read_only;
-    bool external;       /* the memory is of the backend's external_create or external_import */
-    uint32_t exportable; /* qn_handle_kind bits */
-    uint32_t import;     /* what it was imported by, or 0 */
+    bool external;        /* the memory is of the backend's external_create or external_import */
+    uint32_t exportable;  /* qn_handle_kind bits */
+    uint32_t import;      /* what it was imported by, or 0 */
+    qn_memory_pool *pool; /* a reference, or NULL */
+    uint64_t block_size;  /* of the pool's block */
     qn__memory *memory;
     uint64_t address;
     void *shared;        /* host pointer where memory is shared */
@@ -208,6 +225,7 @@ struct qn_kernel {
 struct qn__host {
     qn__object object;
     qn_device *device;
+    qn_memory_pool *pool; /* a reference, or NULL */
     unsigned char *begin;
     uint64_t size;
     unsigned char *base; /* as allocated; NULL: it is of the backend's host_create */
@@ -345,6 +363,7 @@ void qn__graph_finalise(qn_graph *graph);
 void qn__graph_replay_finalise(qn__graph_replay *replay);
 void qn__graph_edition_finalise(qn__graph_edition *edition);
 void qn__host_finalise(qn__host *host);
+void qn__pool_finalise(qn_memory_pool *pool);
 void qn__device_finalise(qn_device *device);
 
 /* device.c */
@@ -453,6 +472,21 @@ qn_status qn__check_exportable(const qn_device *device, const qn_buffer_desc *de
 void qn__buffer_lose_view(qn_buffer *root);
 /* No buffer names the stream as its last user any more. */
 void qn__buffers_forget(qn_stream *stream);
+
+char *qn__copy_label(qn_context *context, const char *label); /* NULL: out of memory */
+
+/* pool.c: memory for a buffer that has a pool, and from one whose memory no work uses any more; one was refused. */
+qn_status qn__pool_take(qn_buffer *buffer, char *why);
+void qn__pool_give(qn_buffer *buffer);
+void qn__pool_refused(qn_memory_pool *pool);
+void qn__pools_trim(qn_device *device); /* what all pools of the device keep */
+/* Host memory is counted, before it is had (with a message where the pool's limit is in the way), as soon as it turns out to
+   be pinned, and when it goes. */
+qn_status qn__host_take(qn_device *device, qn_memory_pool *pool, uint64_t size);
+void qn__host_pinned(qn_device *device, qn_memory_pool *pool, uint64_t size);
+void qn__host_give(qn_device *device, qn_memory_pool *pool, uint64_t size, bool pinned);
+
+void qn__hosts_clear(qn_memory_pool *pool); /* host.c: frees the pool's memory of qn_memory_pool_host_alloc */
 
 /* host.c: the pinned memory of the device's that [memory, memory + size) lies in, with a reference; NULL: none. */
 qn__host *qn__host_find(qn_device *device, const void *memory, uint64_t size);

@@ -293,7 +293,7 @@ static void drop_view(qn_buffer *root) {
         device->backend->host_destroy(device->gpu, root->view);
     else
         qn__release(&root->object.context->allocator, root->view);
-    atomic_fetch_sub(&device->host, root->size);
+    qn__host_give(device, root->pool, root->size, root->view_pinned);
     root->view = NULL;
     root->view_pinned = root->view_lazy = false;
 }
@@ -319,16 +319,21 @@ static qn_status make_view(qn_buffer *root, bool pin) {
     char why[QN__WHY] = "";
     if (pin) drop_lazy_view(root);
     if (root->view) return QN_OK;
+    qn_status status = qn__host_take(device, root->pool, root->size);
+    if (status) return status;
     if (pin && device->backend->host_create) {
         void *pinned = NULL;
-        qn_status status = device->backend->host_create(device->gpu, root->size, &pinned, why);
+        status = device->backend->host_create(device->gpu, root->size, &pinned, why);
         root->view = status ? NULL : pinned;
         root->view_pinned = root->view != NULL;
     }
     if (!root->view) root->view = qn__allocate_zeroed(&root->object.context->allocator, root->size);
-    if (!root->view) return qn__fail_memory(root->object.context, root->size);
+    if (!root->view) {
+        qn__host_give(device, root->pool, root->size, false);
+        return qn__fail_memory(root->object.context, root->size);
+    }
     root->view_lazy = !pin;
-    atomic_fetch_add(&device->host, root->size);
+    if (root->view_pinned) qn__host_pinned(device, root->pool, root->size);
     return QN_OK;
 }
 

@@ -8,9 +8,9 @@
 #include <quern/check.h>
 #include <quern/history.h>
 
-enum kind { CONTEXT, DEVICE, BUFFER, PROGRAM, KERNEL, STREAM, EVENT, GRAPH, KINDS };
-static const char *const kind_names[KINDS] = {"a context", "a device", "a buffer", "a program",
-                                              "a kernel",  "a stream", "an event", "a graph"};
+enum kind { CONTEXT, DEVICE, BUFFER, PROGRAM, KERNEL, STREAM, EVENT, GRAPH, POOL, KINDS };
+static const char *const kind_names[KINDS] = {"a context", "a device", "a buffer", "a program", "a kernel",
+                                              "a stream",  "an event", "a graph",  "a pool"};
 
 static const char source[] = "kernel void f(global int *a) { a[0] = 5; }\n";
 
@@ -24,6 +24,7 @@ static objects make_objects(void) {
     qn_stream *stream;
     qn_event *event;
     qn_graph *graph;
+    qn_memory_pool *pool;
     qn_context *context = make_context(NULL);
     qn_device *device = get_device(context, test_device());
     qn_program *program = make_program(device, source);
@@ -34,7 +35,8 @@ static objects make_objects(void) {
     assert_ok(context, qn_graph_begin(stream));
     assert_ok(context, qn_launch(stream, kernel, QN_RANGE(1), QN_ARGS(buffer)));
     assert_ok(context, qn_graph_end(stream, &graph));
-    void *const all[KINDS] = {context, device, buffer, program, kernel, stream, event, graph};
+    assert_ok(context, qn_memory_pool_create(device, NULL, &pool));
+    void *const all[KINDS] = {context, device, buffer, program, kernel, stream, event, graph, pool};
     memcpy(o.all, all, sizeof all);
     return o;
 }
@@ -50,6 +52,8 @@ static struct {
     qn_allocator allocator;
     qn_memory_stats memory;
     qn_moves moves;
+    qn_memory_pool *pool;
+    qn_memory_pool_stats pool_stats;
     uint32_t count;
     qn_buffer *buffer;
     qn_program *program;
@@ -214,6 +218,12 @@ static qn_status map_and_unmap(qn_stream *stream, qn_buffer *buffer) {
     X(qn_stream_native_begin, 0, STREAM, qn_stream_native_begin(h, NULL, 0))                                 \
     X(qn_stream_native_begin, 1, BUFFER, qn_stream_native_begin(o[STREAM], (qn_buffer *[]){h}, 1))           \
     X(qn_stream_native_end, 0, STREAM, qn_stream_native_end(h))                                              \
+    X(qn_memory_pool_create, 0, DEVICE, qn_memory_pool_create(h, NULL, &out.pool))                           \
+    X(qn_memory_pool_destroy, 0, POOL, (qn_memory_pool_destroy(h), QN_ERROR_ARGUMENT))                       \
+    X(qn_memory_pool_host_alloc, 0, POOL, qn_memory_pool_host_alloc(h, 16, &out.pointer))                    \
+    X(qn_memory_pool_trim, 0, POOL, qn_memory_pool_trim(h))                                                  \
+    X(qn_memory_pool_clear, 0, POOL, qn_memory_pool_clear(h))                                                \
+    X(qn_memory_pool_get_stats, 0, POOL, qn_memory_pool_get_stats(h, &out.pool_stats))                       \
     X(qn_history_keep, 0, CONTEXT, qn_history_keep(h, 4))                                                    \
     X(qn_history_read, 0, CONTEXT, qn_history_read(h, 0, NULL, 0, &out.count))                               \
     X(qn_cache_get_stats, 0, CONTEXT, qn_cache_get_stats(h, &out.stats))                                     \
@@ -381,6 +391,7 @@ static void destroyed_objects_are_refused(void **state) {
     qn_kernel_destroy(o.all[KERNEL]);
     qn_program_destroy(o.all[PROGRAM]);
     qn_buffer_destroy(o.all[BUFFER]);
+    qn_memory_pool_destroy(o.all[POOL]);
     objects fresh = o;
     fresh.all[BUFFER] = make_buffer(o.all[DEVICE], 64, NULL);
     for (size_t i = 0; i < NUM_CALLS; i++) {
