@@ -10,6 +10,7 @@
 #include "front/parse/parse.h"
 #include "pass/pass.h"
 #include "util/file.h"
+#include "wgsl/wgsl.h"
 
 static const size_t DEFAULT_MEMORY = (size_t)1 << 31;
 enum { DEFAULT_INSTRS = 4 << 20 };
@@ -161,6 +162,7 @@ static const char *tune(compile *c) {
 
 static bool read_options(compile *c) {
     const qn__compile_request *request = c->request;
+    c->options.numbers = request->language == QN__WGSL;
     const char *problem = qn__options_parse(c->arena, request->options, &c->options);
     c->target = request->target;
     if (!request->target_complete) qn__compile_target(&c->target);
@@ -206,7 +208,7 @@ static bool parse_file(compile *c, front_context *context, const qn__compile_sou
     return !c->diag.stopped;
 }
 
-static ast_unit *parse(compile *c) {
+static front_context context_of(compile *c) {
     front_context context = {.arena = c->arena,
                              .sources = &c->sources,
                              .diag = &c->diag,
@@ -214,14 +216,34 @@ static ast_unit *parse(compile *c) {
                              .target = c->target,
                              .frozen = &qn__frozen_library};
     qn__front_context_init(&context);
+    return context;
+}
+
+static ast_unit *parse(compile *c, front_context *context) {
     for (size_t i = 0; i <= c->request->num_more; i++) {
         const qn__compile_source file = qn__compile_source_at(c->request, i);
-        if (!parse_file(c, &context, &file)) return NULL;
+        if (!parse_file(c, context, &file)) return NULL;
     }
     begin_stage(c);
-    ast_unit *unit = qn__parse_end(&context);
+    ast_unit *unit = qn__parse_end(context);
     end_stage(c, QN__STAGE_PARSE);
     return unit;
+}
+
+/* A module is one file. */
+static wgsl_module *parse_wgsl(compile *c) {
+    const qn__compile_source file = qn__compile_source_at(c->request, 0);
+    if (c->request->num_more) {
+        qn__diag_error(&c->diag, FRONT_NO_LOC, "a WGSL module is one file; this program has %zu",
+                       c->request->num_more + 1);
+        return NULL;
+    }
+    begin_stage(c);
+    const front_source *main = qn__source_add(&c->sources, file.name, (qn__str){file.text, file.size});
+    if (main && main->is_too_large) qn__diag_error(&c->diag, FRONT_NO_LOC, "the file is larger than 64 MiB");
+    wgsl_module *module = main && !main->is_too_large ? qn__wf_parse(c->arena, main, &c->diag) : NULL;
+    end_stage(c, QN__STAGE_PARSE);
+    return module;
 }
 
 static uint32_t max_instrs(const compile *c) {
@@ -241,8 +263,11 @@ static void keep_texts(compile *c) {
 }
 
 static bool run_front(compile *c) {
-    ast_unit *unit = parse(c);
-    if (!unit || c->diag.errors) return fail(c, QN__COMPILE_SOURCE_ERROR);
+    front_context context = context_of(c);
+    const bool is_wgsl = c->request->language == QN__WGSL;
+    wgsl_module *module = is_wgsl ? parse_wgsl(c) : NULL;
+    ast_unit *unit = is_wgsl ? context.unit : parse(c, &context);
+    if ((is_wgsl ? !module : !unit) || c->diag.errors) return fail(c, QN__COMPILE_SOURCE_ERROR);
     lower_config config = {.arena = c->arena,
                            .sources = &c->sources,
                            .diag = &c->diag,
@@ -251,7 +276,7 @@ static bool run_front(compile *c) {
                            .frozen = &qn__frozen_library,
                            .max_instrs = max_instrs(c)};
     begin_stage(c);
-    c->module = qn__lower(&config, unit);
+    c->module = is_wgsl ? qn__wf_lower(&config, &context, module) : qn__lower(&config, unit);
     end_stage(c, QN__STAGE_LOWER);
     c->unit = unit;
     if (c->target.wants_checks && !c->diag.errors) keep_texts(c);

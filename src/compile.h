@@ -40,6 +40,8 @@ typedef struct qn__compile_source {
 
 enum { QN__MAX_SOURCE = 64 << 20 }; /* bytes of a source, and of each header */
 
+typedef enum qn__language { QN__OPENCL_C, QN__WGSL, QN__LANGUAGES } qn__language;
+
 /* Zeroed but for source: all defaults. */
 typedef struct qn__compile_request {
     const qn__allocator *allocator; /* NULL: malloc; must outlive the result */
@@ -50,6 +52,7 @@ typedef struct qn__compile_request {
     const char *name;
     const qn__compile_source *more; /* the files behind the first */
     size_t num_more;
+    qn__language language;
     const char *options; /* as clBuildProgram's: -D, -I, -cl-*, -g, -w, -Werror; NULL: none */
     const qn__compile_define *defines;
     size_t num_defines;

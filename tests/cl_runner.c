@@ -201,6 +201,7 @@ static qn_status compile(session *s, const char *cl_options, qn_program **progra
                             .opt_level = s->config->opt_level,
                             .safe = s->host->options->safe,
                             .loop_budget = s->host->options->loop_budget};
+    if (tool_ends_with(s->test->path, ".wgsl")) desc.language = QN_LANGUAGE_WGSL;
     return s->host->options->packed ? compile_packed(s, &desc, program)
                                     : qn_program_create(s->device, &desc, program);
 }
@@ -619,7 +620,9 @@ static void add_path(options *o, const char *path) {
     o->paths[o->num_paths++] = path;
 }
 
-static int is_kernel_file(const struct dirent *entry) { return tool_ends_with(entry->d_name, ".cl"); }
+static int is_kernel_file(const struct dirent *entry) {
+    return tool_ends_with(entry->d_name, ".cl") || tool_ends_with(entry->d_name, ".wgsl");
+}
 
 static void add_folder(options *o, const char *folder) {
     struct dirent **entries;

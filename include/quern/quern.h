@@ -511,14 +511,20 @@ typedef struct qn_define {
 
 /* A file of a program that has several. */
 typedef struct qn_source {
-    const char *text; /* OpenCL C, at most 64 MiB; or NULL to read `path` */
+    const char *text; /* at most 64 MiB; or NULL to read `path` */
     size_t size;      /* 0: up to the terminating zero */
     const char *path; /* file to read; with `text`: its name in messages */
 } qn_source;
 
+/* What a program is written in. A WGSL module is one file; each entry point is a kernel of its name, whose parameters are the
+   storage and uniform variables that it uses, in order of group and binding, each a buffer with the variable's name. The work-group has
+   the shader's size; the global size is a multiple of it. `override` constants are set by -D NAME=VALUE and by
+   `defines`; headers have no use. docs/wgsl.md has the rest. */
+typedef enum qn_language { QN_LANGUAGE_OPENCL_C, QN_LANGUAGE_WGSL } qn_language;
+
 /* Defaults: optimise fully, use the disk cache. Everything is copied or used during the call only. */
 typedef struct qn_program_desc {
-    const char *source;  /* OpenCL C, at most 64 MiB, as each header; or NULL to read `path` */
+    const char *source;  /* in `language`, at most 64 MiB, as each header; or NULL to read `path` */
     size_t source_size;  /* 0: up to the terminating zero */
     const char *path;    /* file to read; with `source`: its name in messages */
     const char *options; /* as of clBuildProgram: "-D N=4 -I dir -cl-fast-relaxed-math"; may be NULL */
@@ -540,6 +546,7 @@ typedef struct qn_program_desc {
     bool safe; /* no access leaves the memory that a kernel was given or has */
     uint32_t
         loop_budget; /* with `safe`: how often a work-item's loops go round at most; 0: as often as they do */
+    qn_language language;
 } qn_program_desc;
 
 /* Compiles for one device. On the CPU device kernels can be launched within milliseconds: they are interpreted while

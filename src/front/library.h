@@ -67,6 +67,9 @@ front_resolution qn__builtin_resolve(front_context *context, qn__str name, const
                                      uint32_t num_args, front_resolved *out, const char **message,
                                      const char **hint);
 
+/* The library function of a call that is resolved to one; NULL after an error. */
+ast_decl *qn__library_function(front_context *context, const front_resolved *resolved, front_loc loc);
+
 /* Whether a built-in function has this name. */
 bool qn__builtin_exists(qn__str name);
 

@@ -28,6 +28,7 @@ static const flag_option flag_options[] = {
     {"-cl-no-subgroup-ifp", {AT(no_subgroup_ifp)}, 1},
     {"-cl-kernel-arg-info", {AT(kernel_arg_info)}, 1},
     {"-cl-strict-aliasing", {0}, 0}, /* of OpenCL 1.0; without effect since */
+    {"-qn-unchecked", {AT(unchecked)}, 1},
     {"-g", {AT(debug)}, 1},
     {"-w", {AT(no_warnings)}, 1},
     {"-Werror", {AT(warnings_are_errors)}, 1},
@@ -76,11 +77,16 @@ static bool is_name(const char *text, size_t len) {
     return len > 0;
 }
 
+/* What -D may name: a macro, or where `numbers` is set the @id of an `override`. */
+static bool is_defined_name(const front_options *options, const char *text, size_t len) {
+    return is_name(text, len) || (options->numbers && len && strspn(text, "0123456789") == len);
+}
+
 const char *qn__options_define(qn__arena *arena, const char *name, const char *value,
                                front_options *options) {
     const size_t length = strlen(name), word = strcspn(name, "(");
     const bool has_parameters = word < length;
-    if (!is_name(name, word) || (has_parameters && strchr(name, ')') != name + length - 1))
+    if (!is_defined_name(options, name, word) || (has_parameters && strchr(name, ')') != name + length - 1))
         return qn__arena_printf(arena, "'%.*s' is no name of a macro", SHOWN, name);
     const front_define define = {qn__arena_strdup(arena, name), value ? qn__arena_strdup(arena, value) : "1"};
     qn__vec_push(arena, &options->defines, define);
@@ -98,7 +104,7 @@ static const char *add_define(qn__arena *arena, front_options *options, const ch
         len = (size_t)(close + 1 - text);
         value = close[1] ? close + 1 : NULL;
     }
-    if (!is_name(text, name_len))
+    if (!is_defined_name(options, text, name_len))
         return qn__arena_printf(arena, "the option '-%c %.*s' does not begin with the name of a macro",
                                 undefine ? 'U' : 'D', SHOWN, text);
     front_define define = {qn__arena_strndup(arena, text, len), value ? value + 1 : "1"};

@@ -31,6 +31,8 @@ typedef struct front_options {
     bool uniform_work_group_size;
     bool no_subgroup_ifp;
     bool kernel_arg_info;
+    bool numbers;             /* set before: -D takes numbers for names, too */
+    bool unchecked;           /* -qn-unchecked: WGSL's indices are taken as they are */
     bool debug;               /* -g */
     bool no_warnings;         /* -w */
     bool warnings_are_errors; /* -Werror */

@@ -62,6 +62,7 @@ static qn_status take_packed(qn_context *context, const qn_program_desc *desc, c
                        : desc->num_headers ? "headers"
                        : desc->num_defines ? "defines"
                        : desc->debug       ? "debug"
+                       : desc->language    ? "language"
                        : desc->opt_level   ? "opt_level"
                        : desc->safe        ? "safe"
                        : desc->loop_budget ? "loop_budget"
@@ -162,6 +163,9 @@ qn_status qn__program_request(qn_context *context, const qn_program_desc *desc, 
         return qn__fail(context, QN_ERROR_ARGUMENT,
                         "%s: loop_budget %u is for safe programs: set safe as well", function,
                         (unsigned)desc->loop_budget);
+    if ((unsigned)desc->language >= QN__LANGUAGES)
+        return qn__fail(context, QN_ERROR_ARGUMENT, "%s: language %d is neither OpenCL C (0) nor WGSL (1)",
+                        function, (int)desc->language);
     qn_status status = take_program(context, desc, function, input);
     if (status || input->qnb) return status;
     status = take_headers(context, desc, function, input);
@@ -178,6 +182,7 @@ qn_status qn__program_request(qn_context *context, const qn_program_desc *desc, 
     request->debug = desc->debug;
     request->safe = desc->safe;
     request->loop_budget = desc->loop_budget;
+    request->language = (qn__language)desc->language;
     return status;
 }
 

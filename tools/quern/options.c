@@ -135,6 +135,7 @@ bool program_options_fill(program_options *o, qn_program_desc *desc) {
     desc->debug = o->debug;
     desc->safe = o->safe;
     desc->loop_budget = o->loop_budget;
+    if (tool_ends_with(o->files[0], ".wgsl")) desc->language = QN_LANGUAGE_WGSL;
     free(o->sources);
     o->sources = tool_alloc(o->num_files * sizeof *o->sources);
     for (size_t i = 0; i < o->num_files; i++) {

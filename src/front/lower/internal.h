@@ -59,6 +59,10 @@ typedef struct lower_place {
 
 /* ---- lower.c ---- */
 
+lower *qn__lower_new(const lower_config *config, ir_module *module);
+/* The unit's functions; those of the library that it calls. */
+void qn__lower_bodies(lower *l, const ast_unit *unit);
+
 /* Instructions made from now on come from this position. */
 void qn__lower_at(lower *l, front_loc loc);
 /* False, after an error at `loc`, where nesting is too deep or the module too large; else depth is one

@@ -421,7 +421,7 @@ static void lower_body(lower *l, ast_decl *decl, ir_function *function, bool as_
     if (as_kernel && !l->stopped) qn__lower_warn_divergence(l, function);
 }
 
-static void lower_functions(lower *l, const ast_unit *unit) {
+void qn__lower_bodies(lower *l, const ast_unit *unit) {
     for (size_t i = 0; i < unit->functions.len; i++) {
         ast_decl *decl = unit->functions.data[i];
         decl->function = decl->is_kernel ? new_kernel(l, decl) : NULL;
@@ -437,13 +437,18 @@ static void lower_functions(lower *l, const ast_unit *unit) {
     }
 }
 
-ir_module *qn__lower(const lower_config *config, const ast_unit *unit) {
+lower *qn__lower_new(const lower_config *config, ir_module *module) {
     lower *l = QN__NEW(config->arena, lower);
     l->config = config;
     l->arena = config->arena;
-    l->module = qn__ir_module_new(config->arena);
+    l->module = module;
     l->module->max_instrs = config->max_instrs;
-    lower_functions(l, unit);
+    return l;
+}
+
+ir_module *qn__lower(const lower_config *config, const ast_unit *unit) {
+    lower *l = qn__lower_new(config, qn__ir_module_new(config->arena));
+    qn__lower_bodies(l, unit);
     for (size_t i = 0; i < config->sources->names.len; i++)
         qn__vec_push(l->arena, &l->module->files, config->sources->names.data[i]);
     return l->module;

@@ -210,46 +210,47 @@ static const ast_type *lane_of(const front_resolved *resolved, const ast_type *t
     return is_mapped && type->kind == AST_VECTOR ? type->base->unqualified : type;
 }
 
-static ast_decl *frozen_decl(front_parser *p, const front_resolved *resolved, const uint16_t *words) {
+static ast_decl *frozen_decl(front_context *context, const front_resolved *resolved, const uint16_t *words) {
     const ast_type *params[FRONT_MAX_BUILTIN_PARAMS];
-    ast_decl *decl = QN__NEW(p->arena, ast_decl);
+    ast_decl *decl = QN__NEW(context->arena, ast_decl);
     decl->decl_kind = DECL_FUNCTION;
     decl->name = resolved->library->name;
     decl->is_defined = decl->is_library = true;
     decl->is_pure = resolved->library->is_pure;
     decl->frozen = words;
     for (uint32_t i = 0; i < resolved->num_params; i++) {
-        ast_decl *param = QN__NEW(p->arena, ast_decl);
+        ast_decl *param = QN__NEW(context->arena, ast_decl);
         param->type = params[i] = lane_of(resolved, resolved->params[i]);
-        qn__vec_push(p->arena, &decl->params, param);
+        qn__vec_push(context->arena, &decl->params, param);
     }
-    decl->type =
-        qn__type_function(p->types, lane_of(resolved, resolved->result), params, resolved->num_params, false);
-    qn__map64_set(p->arena, &p->context->frozen_decls, (uint64_t)(uintptr_t)words, decl);
+    decl->type = qn__type_function(&context->types, lane_of(resolved, resolved->result), params,
+                                   resolved->num_params, false);
+    qn__map64_set(context->arena, &context->frozen_decls, (uint64_t)(uintptr_t)words, decl);
     return decl;
 }
 
 /* The function where it is there as IR for the call's type, else NULL. */
-static ast_decl *frozen_function(front_parser *p, const front_resolved *resolved) {
+static ast_decl *frozen_function(front_context *context, const front_resolved *resolved) {
     const ast_type *type = resolved->num_bindings ? resolved->bindings[0].type : NULL;
     const ast_kind element = type ? (ast_kind)qn__type_element(type)->kind : AST_VOID;
     if (resolved->has_pointers) return NULL;
     const uint16_t *words =
-        qn__frozen_find(p->context->frozen, resolved->library, element, type ? qn__type_lanes(type) : 1);
+        qn__frozen_find(context->frozen, resolved->library, element, type ? qn__type_lanes(type) : 1);
     if (!words) return NULL;
-    ast_decl *known = qn__map64_get(&p->context->frozen_decls, (uint64_t)(uintptr_t)words);
-    return known ? known : frozen_decl(p, resolved, words);
+    ast_decl *known = qn__map64_get(&context->frozen_decls, (uint64_t)(uintptr_t)words);
+    return known ? known : frozen_decl(context, resolved, words);
 }
 
-static ast_decl *library_function(front_parser *p, const front_resolved *resolved, front_loc loc) {
+ast_decl *qn__library_function(front_context *context, const front_resolved *resolved, front_loc loc) {
     const front_library_entry *entry = resolved->library;
     if (!entry) {
-        qn__diag_error(p->diag, loc, "built-in function '%s' is not in the library", resolved->builtin.name);
+        qn__diag_error(context->diag, loc, "built-in function '%s' is not in the library",
+                       resolved->builtin.name);
         return NULL;
     }
-    ast_decl *function = frozen_function(p, resolved);
+    ast_decl *function = frozen_function(context, resolved);
     if (function) return function;
-    function = qn__parse_library(p->context, (qn__str){entry->text, entry->length}, entry->name,
+    function = qn__parse_library(context, (qn__str){entry->text, entry->length}, entry->name,
                                  resolved->bindings, resolved->num_bindings);
     if (function && function->decl_kind != DECL_FUNCTION) return NULL;
     if (function) function->is_pure |= entry->is_pure;
@@ -274,7 +275,7 @@ static ast_expr *call_resolved(front_parser *p, const front_resolved *resolved, 
     ast_decl *function = NULL;
     if (!check_needs(p, resolved, loc)) return qn__expr_error(p, loc);
     if (kind == BUILTIN_LIB || kind == BUILTIN_LIB_MAP) {
-        function = library_function(p, resolved, loc);
+        function = qn__library_function(p->context, resolved, loc);
         if (!function) return qn__expr_error(p, loc);
     }
     bool is_call = kind == BUILTIN_LIB || (kind == BUILTIN_LIB_MAP && resolved->result->kind != AST_VECTOR);
