@@ -1,5 +1,5 @@
 /* A line with a fault has a comment, `// finds: race` or `// finds: race, divergence`. Of a race it may stand at either of the
-   two accesses. */
+   two accesses. A line `// also: performance sm_90` asks for what is found only when asked. */
 #include "cl_findings.h"
 
 #include <quern/check.h>
@@ -41,10 +41,27 @@ static unsigned read_expected(const cl_case *test, expected list[MOST]) {
     return count;
 }
 
+static const struct {
+    const char *name;
+    uint32_t bit;
+} words[] = {{"performance", QN_CHECK_PERFORMANCE}};
+
+static void read_also(const cl_case *test, qn_check_desc *desc) {
+    const char *at = strstr(test->source, "\n// also: ");
+    const char *end = at ? strchr(at + 1, '\n') : NULL;
+    for (size_t i = 0; end && i < sizeof words / sizeof *words; i++) {
+        const char *found = strstr(at, words[i].name);
+        if (found && found < end) desc->also |= words[i].bit;
+    }
+    const char *arch = at ? strstr(at, "sm_90") : NULL;
+    if (arch && arch < end) desc->arch = "sm_90";
+}
+
 /* Kernels of tests are short: those that do not end are to be known for it soon. */
-void cl_findings_begin(qn_device *device) {
+void cl_findings_begin(const cl_case *test, qn_device *device) {
     qn_device_info info;
-    const qn_check_desc desc = {.budget = 1 << 18};
+    qn_check_desc desc = {.budget = 1 << 18};
+    read_also(test, &desc);
     if (qn_device_get_info(device, &info) == QN_OK && info.kind == QN_DEVICE_CHECK)
         qn_check_configure(device, &desc);
 }

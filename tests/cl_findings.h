@@ -8,7 +8,7 @@
 bool cl_findings_expected(const cl_case *test);
 
 /* Before the runs. */
-void cl_findings_begin(qn_device *device);
+void cl_findings_begin(const cl_case *test, qn_device *device);
 
 /* Calls fail for each finding at a line that says nothing of it, and for each line whose finding did not come. Forgets them
    afterwards. Of a device that checks nothing, nothing is wanted. */

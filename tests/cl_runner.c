@@ -403,7 +403,7 @@ static const char *run_config(session *s) {
     if (!s->host->context) own = open_context(s->host, s->config->interpret, &s->device);
     reason = device_lacks(s);
     memset(s->seen, 0, sizeof s->seen);
-    if (!reason) cl_findings_begin(s->device);
+    if (!reason) cl_findings_begin(s->test, s->device);
     if (!reason && cl_case_count(s->test, CL_ERROR))
         expect_errors(s);
     else if (!reason)

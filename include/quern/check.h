@@ -34,6 +34,11 @@ typedef enum qn_finding_kind {
     QN_FINDING_OVERFLOW, /* signed integers that overflow, which quern wraps; when asked for */
     QN_FINDING_NAN,      /* a NaN or infinity made of numbers; when asked for */
     QN_FINDING_RUNAWAY,  /* a work-group that does not end within its budget of instructions */
+    /* Advice about speed, when asked for: what they tell of is right. */
+    QN_FINDING_UNCOALESCED,      /* work-items of a sub-group access global memory far from each other */
+    QN_FINDING_BANK_CONFLICT,    /* or local memory in the same banks */
+    QN_FINDING_DIVERGENT_BRANCH, /* a branch or loop that leaves many work-items of a sub-group idle */
+    QN_FINDING_OCCUPANCY,        /* work-groups of which a multiprocessor keeps few at a time */
     QN_FINDING_KIND_COUNT
 } qn_finding_kind;
 
@@ -53,10 +58,17 @@ typedef enum qn_finding_kind {
     X(SHIFT, "shift", "shift by the width or more")                                                          \
     X(OVERFLOW, "overflow", "signed overflow")                                                               \
     X(NAN, "nan", "not a finite number")                                                                     \
-    X(RUNAWAY, "runaway", "runaway kernel")
+    X(RUNAWAY, "runaway", "runaway kernel")                                                                  \
+    X(UNCOALESCED, "uncoalesced", "uncoalesced access")                                                      \
+    X(BANK_CONFLICT, "bank-conflict", "bank conflict")                                                       \
+    X(DIVERGENT_BRANCH, "divergent-branch", "divergent branch")                                              \
+    X(OCCUPANCY, "occupancy", "low occupancy")
 
 /* "out-of-bounds", as in messages and suppressions; NULL: there is no such kind. */
 QN_API const char *qn_finding_kind_name(qn_finding_kind kind);
+
+/* Whether it is advice about speed, which is no fault. The log has advice as QN_LOG_WARNING. */
+QN_API bool qn_finding_kind_is_advice(qn_finding_kind kind);
 
 /* Where something happens, and the first work-item that it happens to. */
 typedef struct qn_check_place {
@@ -87,10 +99,12 @@ typedef struct qn_finding {
 
 /* What is looked for beside what is wrong for certain. */
 enum {
-    QN_CHECK_SHIFTS = 1 << 0,    /* QN_FINDING_SHIFT */
-    QN_CHECK_OVERFLOWS = 1 << 1, /* QN_FINDING_OVERFLOW */
-    QN_CHECK_NANS = 1 << 2,      /* QN_FINDING_NAN */
-    QN_CHECK_BUFFERS = 1 << 3    /* QN_FINDING_UNINITIALISED: of buffers, too, that are made from then on */
+    QN_CHECK_SHIFTS = 1 << 0,      /* QN_FINDING_SHIFT */
+    QN_CHECK_OVERFLOWS = 1 << 1,   /* QN_FINDING_OVERFLOW */
+    QN_CHECK_NANS = 1 << 2,        /* QN_FINDING_NAN */
+    QN_CHECK_BUFFERS = 1 << 3,     /* QN_FINDING_UNINITIALISED: of buffers, too, that are made from then on */
+    QN_CHECK_PERFORMANCE = 1 << 4, /* advice: QN_FINDING_UNCOALESCED and what follows it */
+    QN_CHECK_PROFILE = 1 << 5      /* no findings: operations and bytes are counted, qn_check_profile_get */
 };
 
 /* Defaults: what is wrong for certain; 2^28 steps; all groups, in order. */
@@ -101,9 +115,12 @@ typedef struct qn_check_desc {
     uint64_t
         groups;    /* work-groups of a launch that are run, spread evenly; the others are left out. 0: all */
     uint64_t seed; /* work-groups run one after another in an order that follows from it; 0: by their ids */
+    const char
+        *arch; /* "sm_90": QN_FINDING_OCCUPANCY is looked for, with QN_CHECK_PERFORMANCE; NULL: it is not */
 } qn_check_desc;
 
-/* For programs that are made, and launches that are submitted, from now on. QN_ERROR_ARGUMENT: unknown bits; QN_ERROR_UNSUPPORTED. */
+/* For programs that are made, and launches that are submitted, from now on. QN_ERROR_ARGUMENT: unknown
+   bits, or an unknown architecture; QN_ERROR_UNSUPPORTED. */
 QN_API qn_status qn_check_configure(qn_device *device, const qn_check_desc *desc);
 
 /* What has been checked since the device was opened, or the last qn_check_clear. */
@@ -116,6 +133,27 @@ typedef struct qn_check_stats {
 } qn_check_stats;
 
 QN_API qn_status qn_check_get_stats(const qn_device *device, qn_check_stats *stats);
+
+/* What the launches of a kernel have done, all together: of the program as it is checked, which is optimised. Kernels of one name are one. */
+typedef struct qn_check_profile {
+    const char *kernel;
+    uint64_t launches, work_items;
+    /* Operations by the type that they are done in; of a vector each lane counts, and fma is two. Integers' are those of addresses, too. */
+    uint64_t f16, f32, f64, i8, i16, i32, i64;
+    uint64_t special;     /* of those of floats: quotients, roots and native functions */
+    uint64_t conversions; /* between types */
+    uint64_t atomics;
+    uint64_t barriers; /* each counts once for a work-group */
+    /* Bytes that loads, stores, copies and atomics access. */
+    uint64_t global_read, global_written, local_read, local_written, private_read, private_written;
+    uint64_t constant_read;
+    double intensity; /* float operations for each byte of global memory; 0: it has no such bytes */
+} qn_check_profile;
+
+/* Kernels that were launched with QN_CHECK_PROFILE since the last qn_check_clear; 0 too where that cannot be told. */
+QN_API uint32_t qn_check_profile_count(const qn_device *device);
+/* In order of their first launch. QN_ERROR_RANGE, QN_ERROR_UNSUPPORTED, QN_ERROR_NULL. */
+QN_API qn_status qn_check_profile_get(const qn_device *device, uint32_t index, qn_check_profile *profile);
 
 /* Findings so far; 0 too where that cannot be told. */
 QN_API uint32_t qn_check_count(const qn_device *device);

@@ -24,13 +24,16 @@ void qn__check_memory_label(qn__checker *checker, const void *memory, const char
 void qn__check_wrote(qn__checker *checker, const void *to, uint64_t size);
 void qn__check_copied(qn__checker *checker, const void *to, const void *from, uint64_t size);
 
-void qn__check_configure(qn__checker *checker, const qn_check_desc *desc);
+/* QN_ERROR_ARGUMENT, with the reason in `why`. */
+qn_status qn__check_configure(qn__checker *checker, const qn_check_desc *desc, char *why, size_t size);
 qn_check_stats qn__check_stats(const qn__checker *checker);
 
 /* The lines of a text that findings are compared with from now on; `path` is its name in messages. QN_ERROR_ARGUMENT, with
    which line is wrong in `why`: then none of them is taken. QN_ERROR_OUT_OF_MEMORY. */
 qn_status qn__check_suppress(qn__checker *checker, const char *text, const char *path, char *why,
                              size_t size);
+uint32_t qn__check_profile_count(const qn__checker *checker);
+void qn__check_profile_get(const qn__checker *checker, uint32_t index, qn_check_profile *profile);
 uint32_t qn__check_suppression_count(const qn__checker *checker);
 void qn__check_suppression_get(const qn__checker *checker, uint32_t index, qn_suppression *suppression);
 

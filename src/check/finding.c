@@ -278,6 +278,7 @@ void qn__check_clear(qn__checker *checker) {
     qn__arena_init(&checker->arena, checker->allocator, 0);
     memset(&checker->findings, 0, sizeof checker->findings);
     memset(&checker->allowed, 0, sizeof checker->allowed);
+    memset(&checker->profiles, 0, sizeof checker->profiles);
     checker->told = 0;
     checker->stats = (qn_check_stats){.memory = checker->memory, .shadow = checker->shadow};
 }

@@ -63,11 +63,16 @@ typedef struct qn__check_region {
 
 #define QN__CHECK_CLEAN UINT32_MAX
 
+typedef struct qn__check_counter qn__check_counter;
+typedef struct qn__check_arch qn__check_arch; /* occupancy.c */
+
 /* What the checker knows of an instruction. */
 typedef struct qn__check_note {
     uint32_t place;  /* in program->places; QN__CHECK_PLACES - 1 for all that are too many */
     uint32_t *slots; /* of the operands whose values are tracked, QN__CHECK_CLEAN elsewhere; NULL: none is */
     bool is_tracked; /* the result is */
+    qn__vm_handler *checked;    /* where instructions are counted: what does it then */
+    qn__check_counter *counter; /* and the count */
 } qn__check_note;
 
 struct qn__check_program {
@@ -76,11 +81,13 @@ struct qn__check_program {
     qn__vm_program *vm;
     const struct ir_module *module;
     QN__VEC(const ir_instr *) places;
-    const bool *tracked;  /* by value id */
-    uint32_t *slots;      /* of results that are tracked, by value id; QN__CHECK_CLEAN: of others */
-    bool buffers;         /* undefined bits of buffers are looked at, too */
-    bool orders;          /* has fences, or atomics that order */
-    bool writes_anywhere; /* through pointers that may lead to any buffer */
+    const bool *tracked; /* by value id */
+    uint32_t *slots;     /* of results that are tracked, by value id; QN__CHECK_CLEAN: of others */
+    QN__VEC(qn__check_counter *) counters; /* profile.c; none, unless asked for */
+    qn__map64 constructs;                  /* by their instructions: lanes.c */
+    bool buffers;                          /* undefined bits of buffers are looked at, too */
+    bool orders;                           /* has fences, or atomics that order */
+    bool writes_anywhere;                  /* through pointers that may lead to any buffer */
 };
 
 /* ---- a launch ---- */
@@ -167,8 +174,10 @@ struct qn__checker {
     uint32_t time;
     qn__arena arena; /* findings */
     QN__VEC(qn_finding *) findings;
-    QN__VEC(qn_finding *) allowed; /* by comments in their sources, or suppressed */
-    qn__arena kept;                /* what qn__check_clear keeps */
+    QN__VEC(qn_finding *) allowed;        /* by comments in their sources, or suppressed */
+    QN__VEC(qn_check_profile *) profiles; /* of the arena, as findings are */
+    const qn__check_arch *arch;           /* NULL: none is asked about */
+    qn__arena kept;                       /* what qn__check_clear keeps */
     QN__VEC(qn__check_suppression *) suppressions;
     uint32_t told;
     bool is_out_of_memory;
@@ -216,6 +225,15 @@ void qn__check_race(qn__vm_frame *frame, const qn__vm_instr *instr, qn__check_re
 void qn__check_race_all(qn__vm_frame *frame, const qn__vm_instr *instr, qn__check_region *region,
                         const uint64_t *pointer, uint64_t offset, uint64_t size, uint64_t end,
                         qn__check_access access);
+
+/* ---- profile.c, occupancy.c ---- */
+
+/* Puts the counter in front of an instruction, if that is asked for. */
+void qn__check_count_instr(qn__check_program *program, qn__vm_instr *instr, qn__check_note *note);
+void qn__check_profile_begin(const qn__check_program *program); /* a launch */
+void qn__check_profile_end(qn__check_run_state *r, uint64_t local_memory);
+/* NULL: there is none of that name; `known` has the names. */
+const qn__check_arch *qn__check_arch_find(const char *name, char *known, size_t size);
 
 /* ---- order.c: what atomics and fences order ---- */
 

@@ -1,4 +1,5 @@
 /* The device's memory and its cells. */
+#include <stdio.h>
 #include <string.h>
 
 #include "check/internal.h"
@@ -180,5 +181,17 @@ void qn__check_copied(qn__checker *checker, const void *to, const void *from, ui
 
 /* ---- settings ---- */
 
-void qn__check_configure(qn__checker *checker, const qn_check_desc *desc) { checker->settings = *desc; }
+qn_status qn__check_configure(qn__checker *checker, const qn_check_desc *desc, char *why, size_t size) {
+    char known[128];
+    const qn__check_arch *arch = desc->arch ? qn__check_arch_find(desc->arch, known, sizeof known) : NULL;
+    if (desc->arch && !arch) {
+        snprintf(why, size, "the architecture '%.40s' is not known; these are: %s", desc->arch, known);
+        return QN_ERROR_ARGUMENT;
+    }
+    checker->settings = *desc;
+    checker->settings.arch = NULL; /* the caller's */
+    checker->arch = arch;
+    return QN_OK;
+}
+
 qn_check_stats qn__check_stats(const qn__checker *checker) { return checker->stats; }

@@ -49,6 +49,7 @@ static void attach(void *user, qn__vm_instr *instr) {
     if (!handler && (note->slots || note->is_tracked || hands_tracked_over(instr)))
         handler = qn__check_pick_bits(ir);
     if (handler) instr->run = handler;
+    qn__check_count_instr(program, instr, note);
 }
 
 qn__check_program *qn__check_prepare(qn__checker *checker, qn__arena *arena, const ir_module *module,

@@ -209,9 +209,11 @@ static const char *run(qn__check_run_state *r, const uint64_t *extents, uint64_t
     r->objects = QN__NEW_ARRAY(r->arena, qn__check_object, vm->objects.len + 1);
     for (size_t k = 0; k < vm->objects.len; k++) set_object(r, k, extents, local, privates);
     find_written(r);
+    qn__check_profile_begin(r->program);
     const uint64_t taken = qn__arena_used(r->arena);
     qn__check_shadow_add(r->checker, taken);
     const char *error = run_groups(r, local, scratch);
+    if (!error) qn__check_profile_end(r, local_memory);
     r->checker->shadow -= taken;
     return error;
 }

@@ -278,8 +278,10 @@ typedef struct qn_backend {
     uint32_t (*finding_count)(qn__gpu *gpu);
     bool (*finding_get)(qn__gpu *gpu, uint32_t index, qn_finding *finding);
     void (*finding_clear)(qn__gpu *gpu);
-    void (*check_configure)(qn__gpu *gpu, const qn_check_desc *desc);
+    qn_status (*check_configure)(qn__gpu *gpu, const qn_check_desc *desc, char *why);
     void (*check_stats)(qn__gpu *gpu, qn_check_stats *stats);
+    uint32_t (*profile_count)(qn__gpu *gpu);
+    bool (*profile_get)(qn__gpu *gpu, uint32_t index, qn_check_profile *profile);
     /* QN_ERROR_ARGUMENT: a line is wrong. */
     qn_status (*check_suppress)(qn__gpu *gpu, const char *text, const char *path, char *why);
     uint32_t (*suppression_count)(qn__gpu *gpu);

@@ -10,6 +10,10 @@ const char *qn_finding_kind_name(qn_finding_kind kind) {
     return kind > QN_FINDING_NONE && kind < QN_FINDING_KIND_COUNT ? names[kind] : NULL;
 }
 
+bool qn_finding_kind_is_advice(qn_finding_kind kind) {
+    return kind >= QN_FINDING_UNCOALESCED && kind < QN_FINDING_KIND_COUNT;
+}
+
 /* The device is open and has findings. */
 static qn_status need_checker(const qn_device *device, const char *function) {
     qn_status status = qn__check(device, QN__OBJECT_DEVICE, function, "device");
@@ -45,8 +49,10 @@ qn_status qn_check_clear(qn_device *device) {
 }
 
 qn_status qn_check_configure(qn_device *device, const qn_check_desc *desc) {
-    const uint32_t known = QN_CHECK_SHIFTS | QN_CHECK_OVERFLOWS | QN_CHECK_NANS | QN_CHECK_BUFFERS;
-    const qn_status status = need_checker(device, "qn_check_configure");
+    const uint32_t known = QN_CHECK_SHIFTS | QN_CHECK_OVERFLOWS | QN_CHECK_NANS | QN_CHECK_BUFFERS |
+                           QN_CHECK_PERFORMANCE | QN_CHECK_PROFILE;
+    char why[QN__WHY] = "";
+    qn_status status = need_checker(device, "qn_check_configure");
     if (status) return status;
     qn_context *context = device->object.context;
     qn_check_desc wanted;
@@ -55,8 +61,8 @@ qn_status qn_check_configure(qn_device *device, const qn_check_desc *desc) {
         return qn__fail(context, QN_ERROR_ARGUMENT,
                         "qn_check_configure: also has bits that are no QN_CHECK_*: 0x%x",
                         (unsigned)(wanted.also & ~known));
-    device->backend->check_configure(device->gpu, &wanted);
-    return QN_OK;
+    status = device->backend->check_configure(device->gpu, &wanted, why);
+    return status ? qn__fail(context, status, "qn_check_configure: %s", qn__reason(why, status)) : QN_OK;
 }
 
 qn_status qn_check_get_stats(const qn_device *device, qn_check_stats *stats) {
@@ -95,5 +101,23 @@ qn_status qn_check_suppression_get(const qn_device *device, uint32_t index, qn_s
         return qn__fail(context, QN_ERROR_RANGE, "qn_check_suppression_get: index %u; there are %u",
                         (unsigned)index, (unsigned)device->backend->suppression_count(device->gpu));
     QN__WRITE(context, qn_suppression, suppression, &found);
+    return QN_OK;
+}
+
+uint32_t qn_check_profile_count(const qn_device *device) {
+    if (need_checker(device, "qn_check_profile_count")) return 0;
+    return device->backend->profile_count(device->gpu);
+}
+
+qn_status qn_check_profile_get(const qn_device *device, uint32_t index, qn_check_profile *profile) {
+    const qn_status status = need_checker(device, "qn_check_profile_get");
+    if (status) return status;
+    qn_context *context = device->object.context;
+    if (!profile) return qn__fail_null(context, "qn_check_profile_get", "profile");
+    qn_check_profile found;
+    if (!device->backend->profile_get(device->gpu, index, &found))
+        return qn__fail(context, QN_ERROR_RANGE, "qn_check_profile_get: index %u; there are %u",
+                        (unsigned)index, (unsigned)device->backend->profile_count(device->gpu));
+    QN__WRITE(context, qn_check_profile, profile, &found);
     return QN_OK;
 }

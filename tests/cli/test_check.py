@@ -106,6 +106,35 @@ class Check(ToolTest):
             result = self.tool("check", self.write("k.cl", PAST_END % comment), "--global", 5, "buf:int:4")
             self.assertEqual(result.returncode, expected, comment)
 
+    def test_profile(self):
+        source = "kernel void f(global float *x) {\n    int i = get_global_id(0);\n    x[i] = x[i] * x[i] + 1;\n}\n"
+        args = ("check", "--summary", self.write("k.cl", source), "--global", 64, "--local", 16, "buf:float:64")
+        result = self.tool(*args)
+        self.assertEqual(result.returncode, OK)
+        self.assertIn("kernel 'f': launches: 1; work-items: 64\n  operations: f32 128, ", result.stderr)
+        self.assertIn("  global memory: 512 bytes read, 256 written\n  arithmetic intensity: 0.167 float operations a byte", result.stderr)
+        told = json.loads(self.tool(*args, "--json").stdout)
+        self.assertEqual(told["findings"], [])
+        self.assertEqual((told["kernels"][0]["f32"], told["kernels"][0]["global_read"]), (128, 512))
+        run = json.loads(self.tool(*args, "--sarif").stdout)["runs"][0]
+        self.assertEqual((run["results"], run["properties"]["kernels"]), ([], told["kernels"]))
+
+    def test_performance_is_advice(self):
+        source = "kernel void f(global float *x) {\n    x[8 * get_global_id(0)] = 1;\n}\n"
+        args = ("check", self.write("k.cl", source), "--global", 64, "--local", 64, "buf:float:512")
+        self.assertEqual(self.tool(*args).stderr, "")
+        result = self.tool(*args, "--performance")
+        self.assertEqual(result.returncode, OK)
+        self.assertIn("k.cl:2:29: uncoalesced access: kernel 'f': neighbours in a sub-group write 4 bytes 32 bytes apart in 'x': "
+                      "32.0 sectors of 32 bytes on average, where 4.0 would hold them\n", result.stderr)
+        self.assertIn("1 remark about speed\n", result.stderr)
+        run = json.loads(self.tool(*args, "--performance", "--sarif").stdout)["runs"][0]
+        self.assertEqual([r["level"] for r in run["results"]], ["note"])
+        self.assertEqual(self.tool(*args, "--arch", "sm_90").stderr.count("low occupancy"), 0)
+        self.assertIn("low occupancy: kernel 'f': work-groups of 4 work-items",
+                      self.tool("check", "k.cl", "--global", 64, "--local", 4, "buf:float:512", "--arch", "sm_90").stderr)
+        self.assertIn("'sm_1' is not known; these are: sm_70", self.tool(*args, "--arch", "sm_1").stderr)
+
     def test_suppressions(self):
         self.write("k.cl", PAST_END % "")
         for line, expected in (("out-of-bounds k.cl", OK), ("* *.cl:2 kernel=f object=x", OK), ("race k.cl", FINDINGS),

@@ -233,6 +233,72 @@ static void findings_are_suppressed(void **state) {
     qn_context_destroy(context);
 }
 
+static void operations_and_bytes_are_counted(void **state) {
+    (void)state;
+    static const char text[] =
+        "kernel void k(global float *x, global const float4 *y, global const int *n) {\n"
+        "    local float t[8];\n"
+        "    int l = get_local_id(0), i = get_global_id(0);\n"
+        "    float4 v = y[i];\n"
+        "    t[l] = v.x / v.y;\n"
+        "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+        "    if (l < 2) x[i] = fma(t[7 - l], v.z, v.w) + n[0];\n"
+        "}\n";
+    qn_context *context = make_context(NULL);
+    qn_device *device = get_device(context, "check");
+    assert_ok(context, qn_check_configure(device, &(qn_check_desc){.also = QN_CHECK_PROFILE}));
+    qn_program *program = make_program(device, text);
+    qn_kernel *kernel = make_kernel(program, context, "k");
+    qn_buffer *x = make_buffer(device, 64, NULL), *y = make_buffer(device, 256, NULL);
+    const qn_range range = {.global = {16}, .local = {8}};
+    qn_check_profile p;
+    for (int i = 0; i < 2; i++) assert_ok(context, qn_launch(NULL, kernel, &range, QN_ARGS(x, y, y)));
+    assert_int_equal(qn_check_profile_count(device), 1);
+    assert_ok(context, qn_check_profile_get(device, 0, &p));
+    assert_string_equal(p.kernel, "k");
+    assert_int_equal(p.launches, 2);
+    assert_int_equal(p.work_items, 32);
+    assert_int_equal(p.special, 32);
+    assert_int_equal(p.f32,
+                     32 + 2 * 4 * 3); /* the quotients; of two work-items of a group an fma and a sum */
+    assert_int_equal(p.f64 + p.f16 + p.i8 + p.i16 + p.atomics, 0);
+    assert_int_equal(p.barriers, 4);
+    assert_int_equal(p.global_read, 32 * 16 + 8 * 4);
+    assert_int_equal(p.global_written, 8 * 4);
+    assert_int_equal(p.local_read, 8 * 4);
+    assert_int_equal(p.local_written, 32 * 4);
+    assert_true(p.intensity > 56.0 / 576 - 1e-9 && p.intensity < 56.0 / 576 + 1e-9);
+    assert_fails(context, qn_check_profile_get(device, 1, &p), QN_ERROR_RANGE, "there are 1");
+    assert_fails(context, qn_check_profile_get(device, 0, NULL), QN_ERROR_NULL, "profile");
+    assert_ok(context, qn_check_clear(device));
+    assert_int_equal(qn_check_profile_count(device), 0);
+    qn_buffer_destroy(x);
+    qn_buffer_destroy(y);
+    qn_kernel_destroy(kernel);
+    qn_program_destroy(program);
+    qn_context_destroy(context);
+}
+
+static void architectures_have_names(void **state) {
+    (void)state;
+    qn_context *context = make_context(NULL);
+    qn_device *device = get_device(context, "check");
+    const qn_check_desc good = {.also = QN_CHECK_PERFORMANCE, .arch = "sm_90"}, bad = {.arch = "sm_91"};
+    assert_ok(context, qn_check_configure(device, &good));
+    assert_fails(context, qn_check_configure(device, &bad), QN_ERROR_ARGUMENT,
+                 "'sm_91' is not known; these are: sm_70, ");
+    qn_program *program = make_program(device, source);
+    qn_buffer *x = make_buffer(device, 8, NULL);
+    const qn_finding finding = find_first(device, program, "shift", 1, x, NULL);
+    assert_int_equal(finding.kind, QN_FINDING_OCCUPANCY);
+    assert_true(qn_finding_kind_is_advice(finding.kind));
+    assert_false(qn_finding_kind_is_advice(QN_FINDING_RUNAWAY));
+    assert_false(qn_finding_kind_is_advice(QN_FINDING_KIND_COUNT));
+    qn_buffer_destroy(x);
+    qn_program_destroy(program);
+    qn_context_destroy(context);
+}
+
 static qn_finding_kind kind_with(qn_device *device, uint32_t also, const char *name, const void *data) {
     qn_context *context = qn_device_context(device);
     assert_ok(context, qn_check_configure(device, &(qn_check_desc){.also = also}));
@@ -322,7 +388,8 @@ int main(void) {
         cmocka_unit_test(a_race_has_two_places),      cmocka_unit_test(more_is_found_when_asked),
         cmocka_unit_test(some_of_the_groups_are_run), cmocka_unit_test(other_devices_check_nothing),
         cmocka_unit_test(objects_have_declarations),  cmocka_unit_test(buffers_have_labels),
-        cmocka_unit_test(findings_are_suppressed),
+        cmocka_unit_test(findings_are_suppressed),    cmocka_unit_test(operations_and_bytes_are_counted),
+        cmocka_unit_test(architectures_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,6 +49,7 @@ static struct {
     qn_finding finding;
     qn_check_stats check_stats;
     qn_suppression suppression;
+    qn_check_profile profile;
     qn_allocator allocator;
     qn_memory_stats memory;
     qn_moves moves;
@@ -125,6 +126,8 @@ static qn_status map_and_unmap(qn_stream *stream, qn_buffer *buffer) {
     X(qn_check_clear, 0, DEVICE, qn_check_clear(h))                                                          \
     X(qn_check_configure, 0, DEVICE, qn_check_configure(h, NULL))                                            \
     X(qn_check_get_stats, 0, DEVICE, qn_check_get_stats(h, &out.check_stats))                                \
+    X(qn_check_profile_count, 0, DEVICE, nothing(qn_check_profile_count(h) == 0))                            \
+    X(qn_check_profile_get, 0, DEVICE, qn_check_profile_get(h, 0, &out.profile))                             \
     X(qn_check_suppress, 0, DEVICE, qn_check_suppress(h, "", NULL))                                          \
     X(qn_check_suppression_count, 0, DEVICE, nothing(qn_check_suppression_count(h) == 0))                    \
     X(qn_check_suppression_get, 0, DEVICE, qn_check_suppression_get(h, 0, &out.suppression))                 \
@@ -251,9 +254,15 @@ static const struct call {
 enum { NUM_CALLS = sizeof calls / sizeof *calls };
 
 /* These take no object. */
-static const char *const others[] = {
-    "qn_version",         "qn_finding_kind_name", "qn_status_name",        "qn_status_text",
-    "qn_capability_name", "qn_context_create",    "qn_context_create_for", "qn_move_name"};
+static const char *const others[] = {"qn_version",
+                                     "qn_finding_kind_name",
+                                     "qn_status_name",
+                                     "qn_status_text",
+                                     "qn_capability_name",
+                                     "qn_context_create",
+                                     "qn_context_create_for",
+                                     "qn_move_name",
+                                     "qn_finding_kind_is_advice"};
 
 static bool is_known(const char *name) {
     for (size_t i = 0; i < NUM_CALLS; i++)

@@ -1,6 +1,7 @@
 /* quern check: a kernel as `quern run` has it, on the checker; what it finds as text, JSON or SARIF. */
 #include "check.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,24 +55,30 @@ int check_option(check_options *o, int argc, char **argv, int *i) {
     enum { MOST = 1000000 };
     const char *value, *given = argv[*i];
     uint64_t number = 0;
-    bool *flag = strcmp(given, "--json") == 0      ? &o->json
-                 : strcmp(given, "--sarif") == 0   ? &o->sarif
-                 : strcmp(given, "--summary") == 0 ? &o->summary
-                 : strcmp(given, "--unused") == 0  ? &o->unused
-                                                   : NULL;
+    bool *flag = strcmp(given, "--json") == 0          ? &o->json
+                 : strcmp(given, "--sarif") == 0       ? &o->sarif
+                 : strcmp(given, "--summary") == 0     ? &o->summary
+                 : strcmp(given, "--unused") == 0      ? &o->unused
+                 : strcmp(given, "--performance") == 0 ? &o->performance
+                                                       : NULL;
     if (flag) {
         *flag = true;
         return -1;
     }
-    static const char *const names[] = {"--max",    "--explore", "--also",    "--budget",
-                                        "--groups", "--seed",    "--suppress"};
-    enum { MAX, EXPLORE, ALSO, BUDGET, GROUPS, SEED, SUPPRESS, NAMES };
+    static const char *const names[] = {"--max",    "--explore", "--also",     "--budget",
+                                        "--groups", "--seed",    "--suppress", "--arch"};
+    enum { MAX, EXPLORE, ALSO, BUDGET, GROUPS, SEED, SUPPRESS, ARCH, NAMES };
     int option = 0;
     while (option < NAMES && !option_value(names[option], argc, argv, i, &value)) option++;
     if (option == NAMES) return 0;
     if (!value) return needs_value(given);
     if (option == ALSO) return set_also(value, &o->desc.also);
     if (option == SUPPRESS) return add_suppressions(o, value);
+    if (option == ARCH) {
+        o->performance = true;
+        o->desc.arch = value;
+        return -1;
+    }
     const int result = set_number(names[option], value, option <= EXPLORE ? MOST : UINT64_MAX, &number);
     if (result > 0) return result;
     switch (option) {
@@ -86,8 +93,10 @@ int check_option(check_options *o, int argc, char **argv, int *i) {
 
 int check_configure(qn_context *context, const check_options *o) {
     qn_device *device;
+    qn_check_desc desc = o->desc;
+    desc.also |= (o->performance ? QN_CHECK_PERFORMANCE : 0u) | (o->summary ? QN_CHECK_PROFILE : 0u);
     qn_status status = qn_device_get(context, "check", &device);
-    if (!status) status = qn_check_configure(device, &o->desc);
+    if (!status) status = qn_check_configure(device, &desc);
     return status ? tool_fail_status(context, status) : TOOL_OK;
 }
 
@@ -185,7 +194,8 @@ static void put_location(const qn_check_place *place, const char *what) {
 }
 
 static void put_sarif(const qn_finding *f, bool first) {
-    printf("%s    {\"level\": \"error\", \"ruleId\": ", first ? "\n" : ",\n");
+    printf("%s    {\"level\": \"%s\", \"ruleId\": ", first ? "\n" : ",\n",
+           qn_finding_kind_is_advice(f->kind) ? "note" : "error");
     put_string(qn_finding_kind_name(f->kind));
     printf(", \"occurrenceCount\": %llu, \"message\": {\"text\": ", (unsigned long long)f->count);
     put_string(f->message);
@@ -210,22 +220,114 @@ static void begin(const check_options *o) {
                "  {\"tool\": {\"driver\": {\"name\": \"quern check\", \"version\": \"%s\"}}, \"results\": [",
                qn_version());
     else if (o->json)
-        printf("[");
+        printf(o->summary ? "{\"findings\": [" : "[");
 }
 
-static void end(const check_options *o, uint32_t count) {
+/* ---- what kernels did ---- */
+
+static const struct {
+    const char *name;
+    size_t offset;
+} profile_numbers[] = {
+#define NUMBER(field)                                                                                        \
+    { #field, offsetof(qn_check_profile, field) }
+    NUMBER(launches),
+    NUMBER(work_items),
+    NUMBER(f16),
+    NUMBER(f32),
+    NUMBER(f64),
+    NUMBER(special),
+    NUMBER(i8),
+    NUMBER(i16),
+    NUMBER(i32),
+    NUMBER(i64),
+    NUMBER(conversions),
+    NUMBER(atomics),
+    NUMBER(barriers),
+    NUMBER(global_read),
+    NUMBER(global_written),
+    NUMBER(local_read),
+    NUMBER(local_written),
+    NUMBER(private_read),
+    NUMBER(private_written),
+    NUMBER(constant_read),
+#undef NUMBER
+};
+enum { PROFILE_NUMBERS = sizeof profile_numbers / sizeof *profile_numbers };
+
+static unsigned long long profile_number(const qn_check_profile *p, size_t i) {
+    uint64_t number;
+    memcpy(&number, (const char *)p + profile_numbers[i].offset, sizeof number);
+    return number;
+}
+
+static void put_json_profiles(const qn_device *device) {
+    printf("\"kernels\": [");
+    for (uint32_t i = 0; i < qn_check_profile_count(device); i++) {
+        qn_check_profile p;
+        if (qn_check_profile_get(device, i, &p)) break;
+        printf("%s{\"kernel\": ", i ? ",\n  " : "\n  ");
+        put_string(p.kernel);
+        for (size_t k = 0; k < PROFILE_NUMBERS; k++)
+            printf(", \"%s\": %llu", profile_numbers[k].name, profile_number(&p, k));
+        printf(", \"intensity\": %.6g}", p.intensity);
+    }
+    printf("]");
+}
+
+static void put_bytes(const char *space, uint64_t read, uint64_t written) {
+    if (read || written)
+        fprintf(stderr, "  %s memory: %llu bytes read, %llu written\n", space, (unsigned long long)read,
+                (unsigned long long)written);
+}
+
+static void put_profile(const qn_check_profile *p) {
+    enum { FIRST_OPERATIONS = 2, FIRST_BYTES = 13 };
+    const char *separator = "  operations:";
+    fprintf(stderr, "kernel '%s': launches: %llu; work-items: %llu\n", p->kernel,
+            (unsigned long long)p->launches, (unsigned long long)p->work_items);
+    for (size_t k = FIRST_OPERATIONS; k < FIRST_BYTES; k++)
+        if (profile_number(p, k)) {
+            fprintf(stderr, "%s %s %llu", separator, profile_numbers[k].name, profile_number(p, k));
+            separator = ",";
+        }
+    if (*separator == ',') fputc('\n', stderr);
+    put_bytes("global", p->global_read, p->global_written);
+    put_bytes("local", p->local_read, p->local_written);
+    put_bytes("private", p->private_read, p->private_written);
+    put_bytes("constant", p->constant_read, 0);
+    if (p->intensity > 0)
+        fprintf(stderr, "  arithmetic intensity: %.3g float operations a byte of global memory\n",
+                p->intensity);
+}
+
+static void put_profiles(const qn_device *device) {
+    for (uint32_t i = 0; i < qn_check_profile_count(device); i++) {
+        qn_check_profile p;
+        if (!qn_check_profile_get(device, i, &p)) put_profile(&p);
+    }
+}
+
+static void end(const check_options *o, const qn_device *device, uint32_t shown, uint32_t faults,
+                uint32_t advice) {
+    const bool wants_profiles = o->summary && (o->sarif || o->json);
+    if (o->sarif || o->json) printf("%s]", shown ? "\n" : "");
+    if (wants_profiles) printf(o->sarif ? ", \"properties\": {" : ", ");
+    if (wants_profiles) put_json_profiles(device);
     if (o->sarif)
-        printf("%s]}]}\n", count ? "\n  " : "");
+        printf(o->summary ? "}}]}\n" : "}]}\n");
     else if (o->json)
-        printf("%s]\n", count ? "\n" : "");
-    else if (count)
-        fprintf(stderr, "%u finding%s\n", (unsigned)count, count == 1 ? "" : "s");
+        printf(o->summary ? "}\n" : "\n");
+    if (o->sarif || o->json) return;
+    if (faults) fprintf(stderr, "%u finding%s\n", (unsigned)faults, faults == 1 ? "" : "s");
+    if (advice) fprintf(stderr, "%u remark%s about speed\n", (unsigned)advice, advice == 1 ? "" : "s");
 }
 
 /* What was left out is told in any case. */
 static void put_summary(const check_options *o, const qn_device *device) {
     qn_check_stats stats;
     if (qn_check_get_stats(device, &stats)) return;
+    if (o->summary && !o->json && !o->sarif) put_profiles(device);
     if (stats.groups_left_out)
         fprintf(stderr, "%llu of %llu work-groups were checked\n", (unsigned long long)stats.groups,
                 (unsigned long long)(stats.groups + stats.groups_left_out));
@@ -249,10 +351,13 @@ int check_finish(qn_context *context, const check_options *o, int result) {
     qn_device *device;
     if (qn_device_get(context, "check", &device)) return result;
     const uint32_t count = qn_check_count(device), shown = o->max && count > o->max ? o->max : count;
+    uint32_t advice = 0;
     begin(o);
-    for (uint32_t i = 0; i < shown; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         qn_finding finding;
         if (qn_check_get(device, i, &finding)) break;
+        advice += qn_finding_kind_is_advice(finding.kind);
+        if (i >= shown) continue;
         if (o->sarif)
             put_sarif(&finding, i == 0);
         else if (o->json)
@@ -260,10 +365,10 @@ int check_finish(qn_context *context, const check_options *o, int result) {
         else
             put_text(&finding);
     }
-    end(o, count);
+    end(o, device, shown, count - advice, advice);
     put_summary(o, device);
     if (o->unused) put_unused(device);
-    return !result && count ? TOOL_FINDINGS : result;
+    return !result && count > advice ? TOOL_FINDINGS : result;
 }
 
 static int run(int argc, char **argv) { return run_main(argc, argv, true); }
@@ -272,7 +377,8 @@ const tool_command tool_check = {
     "check", "run a kernel and look for faults in it",
     "usage: quern check FILE.cl... [OPTION...] ARG...     as `quern run`\n"
     "                   [--also KIND,...] [--groups N] [--budget N] [--seed N] [--explore N]\n"
-    "                   [--max N] [--summary] [--json | --sarif] [--suppress FILE] [--unused]\n\n"
+    "                   [--max N] [--summary] [--json | --sarif] [--suppress FILE] [--unused]\n"
+    "                   [--performance] [--arch NAME]\n\n"
     "Interprets the kernel and tells each access outside of its buffer or array, each data race, barrier "
     "that not all\n"
     "work-items reach, use of memory that nobody has written, undefined arithmetic and loop without an end, "
@@ -293,7 +399,13 @@ const tool_command tool_check = {
     "(by more than\n"
     "                    --tolerance) are told with the --seed that repeats the run\n"
     "  --seed N          run it in the order that follows from N\n"
-    "  --summary         print how much was run, and the memory that checking took\n"
+    "  --summary         print how much was run, the operations and bytes of each kernel, and the memory "
+    "that checking took\n"
+    "  --performance     remark what makes kernels slow on GPUs, too: memory that work-items of a sub-group "
+    "access far apart or\n"
+    "                    in the same banks, branches that leave them idle; the exit status is that of the "
+    "findings\n"
+    "  --arch NAME       and work-groups that fill little of a multiprocessor of that architecture (sm_90)\n"
     "  --suppress FILE   leave out what the file names\n"
     "  --unused          tell which lines of these files named nothing\n"
     "  --max N           print the first N findings\n"

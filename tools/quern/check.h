@@ -5,7 +5,7 @@
 #include <quern/check.h>
 
 typedef struct check_options {
-    bool json, sarif, summary, unused;
+    bool json, sarif, summary, unused, performance;
     const char *suppress[8]; /* files */
     unsigned num_suppress;
     qn_check_desc desc;

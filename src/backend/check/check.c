@@ -232,7 +232,9 @@ static void tell(qn__gpu *gpu) {
     for (uint32_t i = qn__check_tell(gpu->checker); i < count; i++) {
         qn_finding finding;
         qn__check_get(gpu->checker, i, &finding);
-        gpu->services->log(gpu->services->log_user, QN_LOG_ERROR, finding.text);
+        gpu->services->log(gpu->services->log_user,
+                           qn_finding_kind_is_advice(finding.kind) ? QN_LOG_WARNING : QN_LOG_ERROR,
+                           finding.text);
     }
 }
 
@@ -423,10 +425,26 @@ static void check_finding_clear(qn__gpu *gpu) {
     pthread_mutex_unlock(&gpu->lock);
 }
 
-static void check_configure(qn__gpu *gpu, const qn_check_desc *desc) {
+static qn_status check_configure(qn__gpu *gpu, const qn_check_desc *desc, char *why) {
     pthread_mutex_lock(&gpu->lock);
-    qn__check_configure(gpu->checker, desc);
+    const qn_status status = qn__check_configure(gpu->checker, desc, why, QN__WHY);
     pthread_mutex_unlock(&gpu->lock);
+    return status;
+}
+
+static uint32_t check_profile_count(qn__gpu *gpu) {
+    pthread_mutex_lock(&gpu->lock);
+    const uint32_t count = qn__check_profile_count(gpu->checker);
+    pthread_mutex_unlock(&gpu->lock);
+    return count;
+}
+
+static bool check_profile_get(qn__gpu *gpu, uint32_t index, qn_check_profile *profile) {
+    pthread_mutex_lock(&gpu->lock);
+    const bool exists = index < qn__check_profile_count(gpu->checker);
+    if (exists) qn__check_profile_get(gpu->checker, index, profile);
+    pthread_mutex_unlock(&gpu->lock);
+    return exists;
 }
 
 static void check_stats(qn__gpu *gpu, qn_check_stats *stats) {
@@ -494,6 +512,8 @@ const qn_backend qn__backend_check = {
     .finding_clear = check_finding_clear,
     .check_configure = check_configure,
     .check_stats = check_stats,
+    .profile_count = check_profile_count,
+    .profile_get = check_profile_get,
     .check_suppress = check_suppress,
     .suppression_count = check_suppression_count,
     .suppression_get = check_suppression_get,
