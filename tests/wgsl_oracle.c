@@ -342,7 +342,9 @@ static void try_file(oracle *o) {
         return;
     }
     if (o->run && !wgsl_shape_read(o->test->source, o->shape)) fail(o, "", "the file is too large");
-    for (uint32_t i = 0; i < o->test->num_runs && o->run && !o->failed; i++)
+    const char *reason = cl_case_skip(o->test, o->strict ? "dawn" : "wgpu");
+    if (o->run && reason) printf("      not run: %s\n", reason);
+    for (uint32_t i = 0; i < o->test->num_runs && o->run && !reason && !o->failed; i++)
         if (!(o->test->runs[i].needs & ~o->features)) run_kernel(o, &o->test->runs[i], module);
     o->gpu.api->wgpuShaderModuleRelease(module);
 }

@@ -1,0 +1,26 @@
+// acos: the arc cosine; of scalars, vectors, and in constant expressions.
+// kernel: main
+// arg: buf:float:9=0, 1, -1, 0.5, -0.5, 0.25, 0.899999976, -0.75, 0.100000001
+// arg: buf:float:20
+// expect: 1.57079633, 0, 3.14159265, 1.04719755, 2.0943951, 1.31811607, 0.451026866, 2.41885841, 1.4706289,
+//         1.57079633, 0, 3.14159265, 1.04719755, 2.0943951, 1.31811607, 0.451026866, 2.41885841, 1.4706289,
+//         1.04719755, 1.04719755 ~2e-3
+@group(0) @binding(0) var<storage, read> in: array<f32, 9>;
+@group(0) @binding(1) var<storage, read_write> out: array<f32>;
+const known = acos(0.5);
+@compute @workgroup_size(1)
+fn main() {
+    for (var i = 0; i < 9; i++) {
+        out[i] = acos(in[i]);
+    }
+    let a = acos(vec2f(in[0], in[1]));
+    let b = acos(vec3f(in[2], in[3], in[4]));
+    let c = acos(vec4f(in[5], in[6], in[7], in[8]));
+    for (var i = 0; i < 4; i++) {
+        if i < 2 { out[9 + i] = a[i]; }
+        if i < 3 { out[11 + i] = b[i]; }
+        out[14 + i] = c[i];
+    }
+    out[18] = known;
+    out[19] = acos(vec2(0.5, 0.5)).x;
+}

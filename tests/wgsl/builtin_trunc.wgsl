@@ -1,0 +1,24 @@
+// trunc: the integer part; of scalars, vectors, and in constant expressions.
+// kernel: main
+// arg: buf:float:9=0.5, -0.5, 1, 1.25, -1.75, 2.5, -2.5, 10000000000, -7
+// arg: buf:float:20
+// expect: 0, -0.0, 1, 1, -1, 2, -2, 10000000000, -7, 0, -0.0, 1, 1, -1, 2, -2, 10000000000, -7, 1, 1
+@group(0) @binding(0) var<storage, read> in: array<f32, 9>;
+@group(0) @binding(1) var<storage, read_write> out: array<f32>;
+const known = trunc(1.5);
+@compute @workgroup_size(1)
+fn main() {
+    for (var i = 0; i < 9; i++) {
+        out[i] = trunc(in[i]);
+    }
+    let a = trunc(vec2f(in[0], in[1]));
+    let b = trunc(vec3f(in[2], in[3], in[4]));
+    let c = trunc(vec4f(in[5], in[6], in[7], in[8]));
+    for (var i = 0; i < 4; i++) {
+        if i < 2 { out[9 + i] = a[i]; }
+        if i < 3 { out[11 + i] = b[i]; }
+        out[14 + i] = c[i];
+    }
+    out[18] = known;
+    out[19] = trunc(vec2(1.5, 1.5)).x;
+}
