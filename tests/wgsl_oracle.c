@@ -139,8 +139,28 @@ static void check_error(oracle *o, unsigned line) {
         fail(o, where, message);
 }
 
+/* The lines that need one another: the file as it is. */
+static void check_all(oracle *o) {
+    char message[QN__WHY] = "";
+    bool at_one = false;
+    wg_object module = make_module(o, o->test->source, message, sizeof message);
+    if (module) o->gpu.api->wgpuShaderModuleRelease(module);
+    for (uint32_t i = 0; i < o->test->num_notes; i++) {
+        char place[16];
+        snprintf(place, sizeof place, ":%u:", o->test->notes[i].line);
+        at_one |= o->test->notes[i].kind == CL_ERROR && strstr(message, place);
+    }
+    if (o->print) printf("      %.400s\n", module ? "is taken" : message);
+    if (o->strict && (module || !at_one))
+        fail(o, "the whole", module ? "is taken, but errors were expected" : message);
+}
+
 static void check_errors(oracle *o) {
     char message[QN__WHY] = "";
+    if (cl_case_skip(o->test, "alone")) {
+        check_all(o);
+        return;
+    }
     for (uint32_t i = 0; i < o->test->num_notes; i++)
         if (o->test->notes[i].kind == CL_ERROR) check_error(o, o->test->notes[i].line);
     keep_error(o, 0);
@@ -214,16 +234,14 @@ static void set_groups(oracle *o, const cl_run *run, const wgsl_binding *const *
     }
 }
 
-/* Groups of the launch, false where the sizes do not fit. */
+/* Groups of the launch; false where the sizes do not fit, or the shader's are no plain numbers and the test gives none. */
 static bool count_groups(const oracle *o, const cl_run *run, uint32_t groups[3]) {
     const wgsl_function *function = wgsl_shape_function(o->shape, run->kernel);
-    if (!function) return false;
     for (int d = 0; d < 3; d++) {
         const uint64_t global = run->range.global[d] ? run->range.global[d] : 1;
-        const uint64_t local = run->range.local[d]  ? run->range.local[d]
-                               : function->local[d] ? function->local[d]
-                                                    : 1;
-        if (global % local) return false;
+        uint64_t local = function ? function->local[d] : 0;
+        if (run->range.local[0]) local = run->range.local[d] ? run->range.local[d] : 1;
+        if (!local || global % local) return false;
         groups[d] = (uint32_t)(global / local);
     }
     return true;

@@ -1,5 +1,6 @@
 // Declarations of module scope in any order: each is used in front of where it stands.
 // kernel: main
+// local: 1
 // arg: buf:int:5
 // expect: 14, 3, 2, 30, 5
 @compute @workgroup_size(size)

@@ -1,6 +1,7 @@
 // Barriers in a loop with a uniform bound: a sum by halves.
 // kernel: main
 // global: 32
+// local: 16
 // arg: buf:int:32=1
 // arg: buf:int:2
 // expect: 16, 16
