@@ -25,9 +25,11 @@ endfunction()
 
 quern_fake(cuda libcuda)
 quern_fake(opencl libOpenCL)
-foreach(test backend_cuda backend_cuda_api backend_cuda_endless backend_cuda_faults kernels_choice ring_cuda)
+quern_fake(nvml libnvidia-ml)
+foreach(test backend_cuda backend_cuda_api backend_cuda_endless backend_cuda_faults kernels_choice)
     quern_on_fakes(${test} cuda)
 endforeach()
+quern_on_fakes(ring_cuda cuda nvml)
 quern_on_fakes(backend_opencl_api opencl)
 
 # Tests of the API that need no more kernels than the fake driver knows.

@@ -92,6 +92,8 @@ typedef struct qn_ring_desc {
     uint32_t links;     /* rings that the handler sends to (qn_ring_connect); at most 8 */
     uint32_t
         mail_capacity; /* messages of other rings that wait, rounded up to a power of two; 0: it gets none */
+    uint32_t
+        window; /* qn_ring_send drops a message with the correlation (not 0) of one of the last so many; 0: of none */
 } qn_ring_desc;
 
 typedef enum qn_ring_state {
@@ -154,12 +156,26 @@ QN_API qn_status qn_ring_checkpoint(qn_ring *ring, uint64_t timeout_ns);
    QN_ERROR_TIMEOUT (the kernel has not ended, as one that a GPU's driver cannot stop; it is still FAILED),
    QN_ERROR_DEVICE_LOST. */
 QN_API qn_status qn_ring_restart(qn_ring *ring, uint64_t timeout_ns);
+/* Defaults: 3 restarts in a minute, the first after 10 ms; no checkpoints. */
+typedef struct qn_ring_supervision {
+    uint32_t restarts;   /* at most 16, within ... */
+    uint64_t within_ns;  /* ... so long: at one more the ring stays FAILED */
+    uint64_t backoff_ns; /* before the first of them; each other one waits twice as long */
+    uint64_t
+        checkpoint_ns; /* a qn_ring_checkpoint so often, while the ring is ACTIVE; 0: the program's own alone */
+} qn_ring_supervision;
+/* Has a ring that is CREATED restarted and activated when it fails, by a thread of its own, until it is stopped. Who sends or waits meanwhile goes on to;
+   a qn_ring_call or callback whose message becomes a dead letter gets QN_ERROR_KERNEL_FAILED at once. When there were too many
+   restarts all get the failure; qn_ring_restart and qn_ring_launch begin anew. NULL: with the defaults. The other calls on the ring
+   may be made beside it. Errors: QN_ERROR_STATE (not CREATED; checkpoints without a state), QN_ERROR_RANGE (restarts),
+   QN_ERROR_OUT_OF_MEMORY. */
+QN_API qn_status qn_ring_supervise(qn_ring *ring, const qn_ring_supervision *supervision);
 /* Gets the oldest message that was being handled in a failure. Errors: QN_ERROR_STATE (there is none), QN_ERROR_RANGE (as
    qn_ring_receive). */
 QN_API qn_status qn_ring_dead_letter(qn_ring *ring, qn_ring_message *message, void *payload, size_t size);
 
 /* Sends a message of `size` bytes. `message` may be NULL; else its priority, type, correlation and deadline are sent, and its id,
-   time and size filled in. Errors: QN_ERROR_STATE (not LAUNCHED, ACTIVE or PAUSED), QN_ERROR_RANGE (size, priority),
+   time, clock (later than what is there) and size filled in; its id is 0 where it was dropped as a duplicate. Errors: QN_ERROR_STATE (not LAUNCHED, ACTIVE or PAUSED), QN_ERROR_RANGE (size, priority),
    QN_ERROR_TIMEOUT (no room all that time, or its deadline is past). */
 QN_API qn_status qn_ring_send(qn_ring *ring, qn_ring_message *message, const void *payload, size_t size,
                               uint64_t timeout_ns);
@@ -291,12 +307,34 @@ typedef struct qn_ring_stats {
     uint64_t forwarded,
         mailed; /* messages to other rings, by the host's hand or not; of other rings, taken from the mail */
     uint32_t mail_depth; /* those that wait there */
+    uint64_t duplicates; /* messages of the host that were dropped as such (desc.window) */
+    uint64_t restarts;   /* by qn_ring_supervise */
+    uint64_t dead;       /* messages that have become dead letters */
 } qn_ring_stats;
 /* Any thread. */
 QN_API qn_status qn_ring_get_stats(qn_ring *ring, qn_ring_stats *stats);
 
+/* What is known of the GPU that a ring is on, as bits. */
+enum {
+    QN_RING_GPU_MEMORY = 1,
+    QN_RING_GPU_UTILIZATION = 2,
+    QN_RING_GPU_TEMPERATURE = 4,
+    QN_RING_GPU_POWER = 8
+};
+typedef struct qn_ring_gpu {
+    uint32_t known;                     /* QN_RING_GPU_* */
+    uint64_t memory_used, memory_total; /* bytes, of all that use it */
+    uint32_t utilization,
+        memory_utilization; /* percent of the last second or so in which it, or its memory, was busy */
+    uint32_t temperature;   /* degrees Celsius */
+    uint32_t power_mw;      /* milliwatts */
+} qn_ring_gpu;
+/* By NVIDIA's management library (NVML), which is opened at the first such call. Takes up to milliseconds. Errors:
+   QN_ERROR_UNSUPPORTED (there is no such library, or it does not know the device). Any thread. */
+QN_API qn_status qn_ring_get_gpu(qn_ring *ring, qn_ring_gpu *gpu);
+
 typedef enum qn_ring_format { QN_RING_JSON, QN_RING_PROMETHEUS } qn_ring_format;
-/* The same as a text: one JSON object, or metrics as Prometheus reads them. *needed (may be NULL): bytes of it with the zero at its
+/* The same as a text, with what qn_ring_get_gpu tells: one JSON object, or metrics as Prometheus reads them. *needed (may be NULL): bytes of it with the zero at its
    end. Errors: QN_ERROR_RANGE (it is cut), QN_ERROR_ARGUMENT (format). Any thread. */
 QN_API qn_status qn_ring_format_stats(qn_ring *ring, qn_ring_format format, char *text, size_t size,
                                       size_t *needed);

@@ -62,6 +62,37 @@ bool qn__ring_queue_has_room(const qn__ring_queue *queue, uint32_t count);
 /* How many messages the host can put into a band now. */
 uint32_t qn__ring_queue_credits(const qn__ring_queue *queue, uint32_t band);
 
+/* ---- after failures ---- */
+
+enum { QN__RING_RESTARTS_MOST = 16 };
+
+/* The ring's thread's, but what is atomic. */
+typedef struct qn__ring_supervisor {
+    _Atomic bool is_on, gave_up;
+    qn_ring_supervision policy;
+    uint64_t due_ns;        /* of the next restart; 0: none is planned */
+    uint64_t checkpoint_ns; /* of the last one */
+    uint64_t times[QN__RING_RESTARTS_MOST];
+    uint32_t count;
+} qn__ring_supervisor;
+
+/* Looks after a ring that is supervised. */
+void qn__ring_supervise(qn_ring *ring);
+bool qn__ring_is_supervised(const qn_ring *ring);
+/* Has a supervised ring that was given up, or stopped, looked after anew. */
+void qn__ring_supervise_anew(qn_ring *ring);
+
+/* Correlations of the newest messages. */
+typedef struct qn__ring_window qn__ring_window;
+qn__ring_window *qn__ring_window_create(const qn_ring *ring, uint32_t size);
+/* false: it is there already. The oldest one is forgotten. */
+bool qn__ring_window_add(qn__ring_window *window, uint64_t id);
+void qn__ring_window_remove(qn__ring_window *window, uint64_t id);
+
+/* NVML, for qn_ring_get_gpu; NULL or why it tells nothing. */
+const char *qn__ring_read_gpu(qn_ring *ring, qn_ring_gpu *gpu);
+void qn__ring_gpu_close(qn_ring *ring);
+
 /* ---- networks ---- */
 
 /* What rings send to: mail, which outlives its ring while others hold it. */
@@ -145,6 +176,10 @@ struct qn_ring {
     uint64_t resident_groups;
     bool parks; /* the kernel may end by itself, and is launched again */
 
+    pthread_mutex_t
+        life_lock; /* of the calls that lead to another state; before all other locks; recursive */
+    qn__ring_supervisor supervisor;
+    _Atomic uint64_t restarts, dead_count, duplicates;
     pthread_mutex_t lock; /* of the stream, the state and what is below */
     _Atomic int state;    /* qn_ring_state */
     _Atomic uint32_t epoch;
@@ -167,6 +202,7 @@ struct qn_ring {
     uint32_t gone;              /* messages of rings that are closed; under the net's lock */
     uint64_t forwarded, mailed; /* at the last look */
     _Atomic uint64_t routed;    /* by the host */
+    struct qn__ring_gpu *gpu;   /* NULL: not opened yet; under the lock */
     bool routes;                /* it has outlets by the host */
 
     _Atomic uint64_t next_id, clock; /* hybrid logical clock of the host's side */
@@ -179,7 +215,8 @@ struct qn_ring {
     qn__ring_latency latency; /* under the receive lock */
     _Atomic uint64_t received, late;
     _Atomic uint64_t sent[QN__RING_BANDS_MOST];
-    pthread_mutex_t drop_lock;                     /* of `revoked` */
+    pthread_mutex_t drop_lock;                     /* of `revoked` and the window */
+    qn__ring_window *window;                       /* NULL: duplicates are sent */
     _Atomic uint64_t dropped[QN__RING_BANDS_MOST]; /* by the policy */
 };
 
@@ -214,6 +251,8 @@ qn_status qn__ring_hand_out(qn_ring *ring, const char *function, const qn_ring_m
 /* Calls that wait for a reply: a new one; taking one from the list, if it is still there. Under the receive lock. */
 void qn__ring_add_pending(qn_ring *ring, qn__ring_pending *call);
 bool qn__ring_remove_pending(qn_ring *ring, qn__ring_pending *call);
+/* Ends the call that waits for the reply to a message, if there is one, without a reply. Takes the receive lock. */
+void qn__ring_end_call(qn_ring *ring, uint64_t id, qn_status status);
 /* Gives calls the replies that are there, and keeps what is not for them where `keeps`. Under the receive lock. */
 qn_status qn__ring_sort_out(qn_ring *ring, bool keeps, const bool *enough);
 /* What a wait does between two looks: sees after failures and launches. */
@@ -259,7 +298,7 @@ void qn__ring_mail_destroy(qn_ring *ring);
 /* Sends on a message to another device's ring, if there is room. Under the receive lock. */
 bool qn__ring_route(qn_ring *ring, const qn__ring_slot *slot);
 qn_status qn__ring_service_start(qn_ring *ring, const char *function);
-/* Looks whether the kernel has failed. Any thread; costs a call of the driver. */
+/* Looks whether the kernel has failed. Any thread; costs a call of the driver. QN_OK, too, for one that is supervised. */
 qn_status qn__ring_look(qn_ring *ring);
 
 #endif

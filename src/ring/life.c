@@ -133,6 +133,10 @@ qn_status qn__ring_kick_net(qn_ring *ring, bool looks) {
 
 /* ---- failing ---- */
 
+static qn_status failure_of(const qn_ring *ring) {
+    return qn__ring_fail(ring, ring->failure, "%s", ring->why);
+}
+
 /* Under the lock. The kernel's last words are already in qn_error_message of this thread; others get them from here. */
 static qn_status fail(qn_ring *ring, qn_status status, const char *why) {
     snprintf(ring->why, sizeof ring->why, "ring '%s' has failed: %s", ring->label, why);
@@ -141,8 +145,10 @@ static qn_status fail(qn_ring *ring, qn_status status, const char *why) {
     atomic_store(&ring->state, QN_RING_FAILED);
     atomic_store(&ring->control->command, QN__RING_DROP);
     if (ring->device_info.capabilities & QN_CAN_CANCEL) qn_stream_cancel(ring->stream);
-    return qn__ring_fail(ring, status, "%s", ring->why);
+    return qn__ring_is_supervised(ring) ? QN_OK : failure_of(ring);
 }
+
+static bool has_failed(const qn_ring *ring) { return atomic_load(&ring->state) == QN_RING_FAILED; }
 
 static qn_status look_at_groups(qn_ring *ring) {
     const qn__ring_group *groups = qn__ring_groups(ring);
@@ -188,12 +194,11 @@ static uint64_t last_message(const qn_ring *ring) {
 }
 
 static qn_status look(qn_ring *ring) {
-    if (atomic_load(&ring->state) == QN_RING_FAILED)
-        return qn__ring_fail(ring, ring->failure, "%s", ring->why);
+    if (has_failed(ring)) return qn__ring_is_supervised(ring) ? QN_OK : failure_of(ring);
     qn_status status = look_at_groups(ring);
-    if (!status) status = watch_groups(ring);
+    if (!status && !has_failed(ring)) status = watch_groups(ring);
     bool done = false;
-    if (status || !ring->launched) return status;
+    if (status || has_failed(ring) || !ring->launched) return status;
     status = qn_event_done(ring->ended, &done);
     if (!status) return QN_OK;
     char why[400];
@@ -221,7 +226,8 @@ static qn_status begin(qn_ring *ring, verb which) {
     qn_status status = qn__ring_check(ring, verbs[which].function);
     if (status) return status;
     const int state = atomic_load(&ring->state);
-    if (state == QN_RING_FAILED) return qn__ring_look(ring);
+    if (state == QN_RING_FAILED) status = qn__ring_look(ring);
+    if (status) return status;
     if (verbs[which].from & STATE_BIT((unsigned)state)) return QN_OK;
     return qn__ring_fail(ring, QN_ERROR_STATE, "%s: ring '%s' is %s", verbs[which].function, ring->label,
                          qn__ring_state_name(state));
@@ -240,7 +246,8 @@ static bool groups_report(const qn_ring *ring, uint32_t status) {
 static qn_status await(qn_ring *ring, verb which, uint32_t wanted, uint64_t timeout_ns) {
     qn__ring_wait wait = qn__ring_wait_begin(timeout_ns);
     while (!groups_report(ring, wanted)) {
-        const qn_status status = qn__ring_wait_is_long(&wait) ? qn__ring_look(ring) : QN_OK;
+        qn_status status = qn__ring_wait_is_long(&wait) ? qn__ring_look(ring) : QN_OK;
+        if (!status && has_failed(ring)) status = failure_of(ring);
         if (status) return status;
         if (!qn__ring_wait_more(&wait))
             return qn__ring_fail(ring, QN_ERROR_TIMEOUT,
@@ -289,9 +296,10 @@ qn_status qn__ring_await_launch(qn_ring *ring, uint64_t timeout_ns) {
     return status;
 }
 
-qn_status qn_ring_launch(qn_ring *ring, uint64_t timeout_ns) {
+static qn_status launch(qn_ring *ring, uint64_t timeout_ns) {
     qn_status status = begin(ring, LAUNCH);
     if (status) return status;
+    qn__ring_supervise_anew(ring);
     pthread_mutex_lock(&ring->lock);
     if (atomic_load(&ring->state) == QN_RING_STOPPED) status = reset(ring);
     if (!status) note_launch(ring);
@@ -301,12 +309,25 @@ qn_status qn_ring_launch(qn_ring *ring, uint64_t timeout_ns) {
     return status ? status : qn__ring_await_launch(ring, timeout_ns);
 }
 
-static qn_status move(qn_ring *ring, verb which, uint32_t wanted, uint64_t timeout_ns) {
-    qn_status status = begin(ring, which);
+qn_status qn_ring_launch(qn_ring *ring, uint64_t timeout_ns) {
+    qn_status status = qn__ring_check(ring, "qn_ring_launch");
     if (status) return status;
-    enter(ring, which);
-    status = qn__ring_kick(ring);
-    return status ? status : await(ring, which, wanted, timeout_ns);
+    pthread_mutex_lock(&ring->life_lock);
+    status = launch(ring, timeout_ns);
+    pthread_mutex_unlock(&ring->life_lock);
+    return status;
+}
+
+static qn_status move(qn_ring *ring, verb which, uint32_t wanted, uint64_t timeout_ns) {
+    qn_status status = qn__ring_check(ring, verbs[which].function);
+    if (status) return status;
+    pthread_mutex_lock(&ring->life_lock);
+    status = begin(ring, which);
+    if (!status) enter(ring, which);
+    if (!status) status = qn__ring_kick(ring);
+    if (!status) status = await(ring, which, wanted, timeout_ns);
+    pthread_mutex_unlock(&ring->life_lock);
+    return status;
 }
 
 qn_status qn_ring_activate(qn_ring *ring, uint64_t timeout_ns) {
@@ -337,11 +358,12 @@ static qn_status ends(qn_ring *ring, bool *ended) {
     return status;
 }
 
-qn_status qn_ring_stop(qn_ring *ring, qn_ring_stop_how how, uint64_t timeout_ns) {
-    if (ring && !qn__ring_check(ring, "qn_ring_stop") && atomic_load(&ring->state) == QN_RING_STOPPED)
-        return QN_OK;
+/* A ring that fails from now on is not restarted. */
+static qn_status stop(qn_ring *ring, qn_ring_stop_how how, uint64_t timeout_ns) {
+    if (atomic_load(&ring->state) == QN_RING_STOPPED) return QN_OK;
     qn_status status = begin(ring, STOP);
     if (status) return status;
+    atomic_store(&ring->supervisor.gave_up, true);
     if (how != QN_RING_DRAIN && how != QN_RING_DROP)
         return qn__ring_fail(ring, QN_ERROR_ARGUMENT,
                              "qn_ring_stop: how is neither QN_RING_DRAIN nor QN_RING_DROP");
@@ -361,5 +383,14 @@ qn_status qn_ring_stop(qn_ring *ring, qn_ring_stop_how how, uint64_t timeout_ns)
     }
     status = qn_stream_wait(ring->stream, QN_FOREVER);
     atomic_store(&ring->state, QN_RING_STOPPED);
+    return status;
+}
+
+qn_status qn_ring_stop(qn_ring *ring, qn_ring_stop_how how, uint64_t timeout_ns) {
+    qn_status status = qn__ring_check(ring, "qn_ring_stop");
+    if (status) return status;
+    pthread_mutex_lock(&ring->life_lock);
+    status = stop(ring, how, timeout_ns);
+    pthread_mutex_unlock(&ring->life_lock);
     return status;
 }

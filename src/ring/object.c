@@ -53,6 +53,7 @@ static qn_status check_sizes(const qn_ring *ring) {
         {"low_water", desc->low_water, desc->high_water},
         {"links", desc->links, QN__RING_LINKS_MOST},
         {"mail_capacity", desc->mail_capacity, MOST_CAPACITY},
+        {"window", desc->window, MOST_CAPACITY},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].value > rows[i].most)
@@ -97,6 +98,7 @@ static qn_status take_desc(qn_ring *ring, const qn_ring_desc *desc) {
     if (status) return status;
     own->capacity = power_of_two(own->capacity);
     own->reply_capacity = power_of_two(own->reply_capacity);
+    if (own->window) own->window = power_of_two(own->window);
     if (own->mail_capacity) own->mail_capacity = power_of_two(own->mail_capacity);
     return QN_OK;
 }
@@ -218,6 +220,11 @@ static qn_status make(qn_ring *ring, const qn_ring_desc *desc) {
     memset(ring->watched, 0, watched);
     qn_status status = make_queues(ring);
     if (!status) status = qn__ring_mail_create(ring);
+    if (!status && ring->desc.window) {
+        ring->window = qn__ring_window_create(ring, ring->desc.window);
+        if (!ring->window)
+            status = qn__ring_fail(ring, QN_ERROR_OUT_OF_MEMORY, "qn_ring_create: out of host memory");
+    }
     if (!status) status = qn__ring_compile(ring, desc);
     if (!status) status = check_residency(ring);
     if (!status) status = make_stream(ring);
@@ -233,6 +240,7 @@ static void free_letters(qn_ring *ring, qn__ring_letter *letter) {
 
 static void release(qn_ring *ring) {
     pthread_cond_destroy(&ring->service.wake);
+    qn__ring_gpu_close(ring);
     qn_graph_destroy(ring->graph);
     qn_event_destroy(ring->ended);
     qn_kernel_destroy(ring->kernel);
@@ -244,7 +252,9 @@ static void release(qn_ring *ring) {
     free_letters(ring, ring->inbox);
     free_letters(ring, ring->dead);
     qn_buffer_destroy(ring->checkpoint);
+    if (ring->window) ring->allocator.release(ring->allocator.user, ring->window);
     if (ring->watched) ring->allocator.release(ring->allocator.user, ring->watched);
+    pthread_mutex_destroy(&ring->life_lock);
     pthread_mutex_destroy(&ring->lock);
     pthread_mutex_destroy(&ring->receive_lock);
     pthread_mutex_destroy(&ring->drop_lock);
@@ -271,6 +281,14 @@ static qn_status begin(qn_ring *made, uint32_t header, qn_device *device, const 
     return status;
 }
 
+static void init_recursive(pthread_mutex_t *lock) {
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(lock, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+}
+
 qn_status qn_ring_create_for(uint32_t header, qn_device *device, const qn_ring_desc *desc, qn_ring **out) {
     if (out) *out = NULL;
     qn_ring made = {.magic = MAGIC};
@@ -283,6 +301,7 @@ qn_status qn_ring_create_for(uint32_t header, qn_device *device, const qn_ring_d
     ring->clock_offset = qn__ring_wall() - qn__ring_now();
     ring->inbox_end = &ring->inbox;
     ring->pending_end = &ring->pending;
+    init_recursive(&ring->life_lock);
     pthread_mutex_init(&ring->lock, NULL);
     pthread_mutex_init(&ring->receive_lock, NULL);
     pthread_mutex_init(&ring->drop_lock, NULL);

@@ -99,6 +99,18 @@ static way deliver(qn_ring *ring, const qn__ring_slot *slot) {
 
 static bool is_empty(const qn_ring *ring) { return qn__ring_queue_first(&ring->out) == NULL; }
 
+void qn__ring_end_call(qn_ring *ring, uint64_t id, qn_status status) {
+    pthread_mutex_lock(&ring->receive_lock);
+    qn__ring_pending **at = find_pending(ring, id), *call = *at;
+    if (call) {
+        call->status = status;
+        call->done = true;
+        unlink_pending(ring, at);
+        if (call->callback) qn__ring_service_done(ring, call);
+    }
+    pthread_mutex_unlock(&ring->receive_lock);
+}
+
 qn_status qn__ring_sort_out(qn_ring *ring, bool keeps, const bool *enough) {
     qn_status status = QN_OK;
     while (!*enough && !status) {
@@ -160,6 +172,10 @@ static qn_status await_reply(qn_ring *ring, qn__ring_pending *call, qn__ring_wai
     if (!call->done)
         return qn__ring_fail(ring, QN_ERROR_TIMEOUT, "qn_ring_call: ring '%s' has not answered in %llu us",
                              ring->label, (unsigned long long)(wait->timeout_ns / 1000));
+    if (call->status)
+        return qn__ring_fail(ring, call->status,
+                             "qn_ring_call: ring '%s' failed at message %llu, which is a dead letter now",
+                             ring->label, (unsigned long long)call->id);
     if (call->got > call->size)
         return qn__ring_fail(ring, QN_ERROR_RANGE,
                              "qn_ring_call: the reply has %u bytes; there is room for %zu",

@@ -15,20 +15,27 @@ static qn_status save(qn_ring *ring) {
     return status ? status : copy_state(ring, ring->desc.state, ring->checkpoint);
 }
 
-qn_status qn_ring_checkpoint(qn_ring *ring, uint64_t timeout_ns) {
-    qn_status status = qn__ring_check(ring, "qn_ring_checkpoint");
-    if (status) return status;
+static qn_status checkpoint(qn_ring *ring, uint64_t timeout_ns) {
     const int state = atomic_load(&ring->state);
     if (!ring->desc.state || state == QN_RING_CREATED || state == QN_RING_STOPPING || state == QN_RING_FAILED)
         return qn__ring_fail(ring, QN_ERROR_STATE, "qn_ring_checkpoint: ring '%s' %s%s", ring->label,
                              ring->desc.state ? "is " : "has no state",
                              ring->desc.state ? qn__ring_state_name(state) : "");
     if (state != QN_RING_ACTIVE) return save(ring);
-    status = qn_ring_pause(ring, timeout_ns);
+    qn_status status = qn_ring_pause(ring, timeout_ns);
     if (status && status != QN_ERROR_TIMEOUT) return status;
     if (!status) status = save(ring);
     const qn_status resumed = qn_ring_resume(ring, timeout_ns);
     return status ? status : resumed;
+}
+
+qn_status qn_ring_checkpoint(qn_ring *ring, uint64_t timeout_ns) {
+    qn_status status = qn__ring_check(ring, "qn_ring_checkpoint");
+    if (status) return status;
+    pthread_mutex_lock(&ring->life_lock);
+    status = checkpoint(ring, timeout_ns);
+    pthread_mutex_unlock(&ring->life_lock);
+    return status;
 }
 
 /* ---- what was being handled ---- */
@@ -37,6 +44,7 @@ static void bury(qn_ring *ring, qn__ring_letter *letter) {
     qn__ring_letter **end = &ring->dead;
     while (*end) end = &(*end)->next;
     *end = letter;
+    atomic_fetch_add_explicit(&ring->dead_count, 1, memory_order_relaxed);
 }
 
 /* Messages that the kernel had taken and has not given back. */
@@ -117,15 +125,26 @@ static qn_status clear(qn_ring *ring) {
     return status;
 }
 
-qn_status qn_ring_restart(qn_ring *ring, uint64_t timeout_ns) {
-    qn_status status = qn__ring_check(ring, "qn_ring_restart");
-    if (status) return status;
+/* The id of a dead letter that somebody may wait for, each once; 0: there is none more. */
+static uint64_t next_dead_call(qn_ring *ring) {
+    uint64_t id = 0;
+    pthread_mutex_lock(&ring->lock);
+    for (qn__ring_letter *letter = ring->dead; letter && !id; letter = letter->next) {
+        if (!(letter->message.flags & QN__RING_CALL)) continue;
+        id = letter->message.id;
+        letter->message.flags = 0;
+    }
+    pthread_mutex_unlock(&ring->lock);
+    return id;
+}
+
+static qn_status restart(qn_ring *ring, uint64_t timeout_ns) {
     const int state = atomic_load(&ring->state);
     if (state != QN_RING_FAILED)
         return qn__ring_fail(ring, QN_ERROR_STATE, "qn_ring_restart: ring '%s' is %s", ring->label,
                              qn__ring_state_name(state));
     const qn__ring_wait wait = qn__ring_wait_begin(timeout_ns);
-    status = qn_stream_wait(ring->stream, timeout_ns);
+    qn_status status = qn_stream_wait(ring->stream, timeout_ns);
     if (status == QN_ERROR_TIMEOUT || status == QN_ERROR_DEVICE_LOST) return status;
     status = qn__ring_save_output(ring);
     pthread_mutex_lock(&ring->lock);
@@ -133,5 +152,16 @@ qn_status qn_ring_restart(qn_ring *ring, uint64_t timeout_ns) {
     if (!status) status = qn__ring_submit(ring);
     if (!status) atomic_store(&ring->state, QN_RING_LAUNCHED);
     pthread_mutex_unlock(&ring->lock);
+    for (uint64_t id; (id = next_dead_call(ring)) != 0;) qn__ring_end_call(ring, id, QN_ERROR_KERNEL_FAILED);
     return status ? status : qn__ring_await_launch(ring, qn__ring_wait_left(&wait));
+}
+
+qn_status qn_ring_restart(qn_ring *ring, uint64_t timeout_ns) {
+    qn_status status = qn__ring_check(ring, "qn_ring_restart");
+    if (status) return status;
+    pthread_mutex_lock(&ring->life_lock);
+    qn__ring_supervise_anew(ring);
+    status = restart(ring, timeout_ns);
+    pthread_mutex_unlock(&ring->life_lock);
+    return status;
 }

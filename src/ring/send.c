@@ -8,8 +8,10 @@ qn_status qn__ring_check_send(qn_ring *ring, const char *function, const qn_ring
     qn_status status = qn__ring_check(ring, function);
     if (status) return status;
     const int state = atomic_load_explicit(&ring->state, memory_order_acquire);
-    if (state == QN_RING_FAILED) return qn__ring_look(ring);
-    if (state < QN_RING_LAUNCHED || state > QN_RING_PAUSED)
+    if (state == QN_RING_FAILED) status = qn__ring_look(ring);
+    if (status) return status;
+    const bool restarts = state == QN_RING_FAILED;
+    if (!restarts && (state < QN_RING_LAUNCHED || state > QN_RING_PAUSED))
         return qn__ring_fail(ring, QN_ERROR_STATE, "%s: ring '%s' is %s", function, ring->label,
                              qn__ring_state_name(state));
     if (size > ring->desc.message_size)
@@ -107,6 +109,24 @@ qn_status qn__ring_put(qn_ring *ring, const char *function, const qn_ring_messag
     return status;
 }
 
+/* Whether a message has to be sent. */
+static bool is_new(qn_ring *ring, uint64_t correlation) {
+    if (!ring->window || !correlation) return true;
+    pthread_mutex_lock(&ring->drop_lock);
+    const bool added = qn__ring_window_add(ring->window, correlation);
+    pthread_mutex_unlock(&ring->drop_lock);
+    if (!added) atomic_fetch_add_explicit(&ring->duplicates, 1, memory_order_relaxed);
+    return added;
+}
+
+/* A message that was not sent may be sent again. */
+static void unlearn(qn_ring *ring, uint64_t correlation) {
+    if (!ring->window || !correlation) return;
+    pthread_mutex_lock(&ring->drop_lock);
+    qn__ring_window_remove(ring->window, correlation);
+    pthread_mutex_unlock(&ring->drop_lock);
+}
+
 qn_status qn_ring_send(qn_ring *ring, qn_ring_message *message, const void *payload, size_t size,
                        uint64_t timeout_ns) {
     qn_status status = qn__ring_check_send(ring, "qn_ring_send", message, payload, size);
@@ -115,8 +135,14 @@ qn_status qn_ring_send(qn_ring *ring, qn_ring_message *message, const void *payl
     if (full.deadline_ns && full.time_ns > full.deadline_ns)
         return qn__ring_fail(ring, QN_ERROR_TIMEOUT, "qn_ring_send: the message's deadline is past");
     if (message) *message = full;
+    if (message && !is_new(ring, full.correlation)) {
+        message->id = 0;
+        return QN_OK;
+    }
     qn__ring_wait wait = qn__ring_wait_begin(timeout_ns);
-    return qn__ring_put(ring, "qn_ring_send", &full, payload, &wait);
+    status = qn__ring_put(ring, "qn_ring_send", &full, payload, &wait);
+    if (status) unlearn(ring, full.correlation);
+    return status;
 }
 
 static qn_status check_batch(qn_ring *ring, const qn_ring_batch *batch) {

@@ -138,24 +138,28 @@ static void sleep_for(qn__ring_service *service, pthread_mutex_t *lock, uint64_t
     pthread_cond_timedwait(&service->wake, lock, &until);
 }
 
+static bool is_due(const qn_ring *ring) {
+    const qn__ring_service *service = &ring->service;
+    return service->num_async || service->has_event || ring->routes || qn__ring_is_supervised(ring);
+}
+
 /* Until somebody wakes it, or the next look is due; *wait begins anew in the first case. Under the receive lock. */
 static void rest(qn_ring *ring, qn__ring_wait *wait) {
     qn__ring_service *service = &ring->service;
-    const bool is_due = service->num_async || service->has_event || ring->routes;
-    const uint64_t ns = is_due ? qn__ring_wait_step(wait) : 0;
-    if (is_due && !ns) {
+    const bool watches = is_due(ring);
+    const uint64_t ns = watches ? qn__ring_wait_step(wait) : 0;
+    if (watches && !ns) {
         pthread_mutex_unlock(&ring->receive_lock); /* others have a turn */
         pthread_mutex_lock(&ring->receive_lock);
         return;
     }
     atomic_store(&service->sleeps, true);
-    if (is_due)
+    if (watches)
         sleep_for(service, &ring->receive_lock, ns);
     else
-        while (!service->num_async && !service->has_event && !ring->routes && !service->done &&
-               !atomic_load(&service->stops))
+        while (!is_due(ring) && !service->done && !atomic_load(&service->stops))
             pthread_cond_wait(&service->wake, &ring->receive_lock);
-    if (!atomic_load(&service->sleeps) || !is_due) *wait = qn__ring_wait_begin(QN_FOREVER);
+    if (!atomic_load(&service->sleeps) || !watches) *wait = qn__ring_wait_begin(QN_FOREVER);
     atomic_store(&service->sleeps, false);
 }
 
@@ -168,6 +172,7 @@ static void look(qn_ring *ring, qn__ring_wait *wait) {
     if (qn__ring_wait_is_long(wait) && service->num_async) give_up(ring, qn__ring_now(), QN_ERROR_TIMEOUT);
     pthread_mutex_unlock(&ring->receive_lock);
     const qn_status status = qn__ring_pass_time(ring, wait);
+    qn__ring_supervise(ring);
     pthread_mutex_lock(&ring->receive_lock);
     if (status) give_up(ring, QN_FOREVER, status);
     const qn_status over = look_at_state(ring);

@@ -141,6 +141,9 @@ qn_status qn_ring_get_stats(qn_ring *ring, qn_ring_stats *stats) {
     fill_counts(ring, stats);
     stats->received = atomic_load_explicit(&ring->received, memory_order_relaxed);
     stats->late = atomic_load_explicit(&ring->late, memory_order_relaxed);
+    stats->restarts = atomic_load_explicit(&ring->restarts, memory_order_relaxed);
+    stats->dead = atomic_load_explicit(&ring->dead_count, memory_order_relaxed);
+    stats->duplicates = atomic_load_explicit(&ring->duplicates, memory_order_relaxed);
     const uint64_t routed = atomic_load_explicit(&ring->routed, memory_order_relaxed);
     const uint64_t here = stats->received + stats->late + routed;
     stats->forwarded += routed;
@@ -187,7 +190,25 @@ static void add_quoted(writer *w, const char *text) {
 
 typedef unsigned long long number;
 
-static void write_json(writer *w, const qn_ring *ring, const qn_ring_stats *s) {
+static void write_gpu_json(writer *w, qn_ring *ring) {
+    qn_ring_gpu gpu;
+    if (qn__ring_read_gpu(ring, &gpu)) return;
+    const char *between = "";
+    add(w, ", \"gpu\": {");
+#define COUNTER(field, help)
+#define GAUGE(field, help)
+#define BAND_COUNTER(field, help)
+#define BAND_GAUGE(field, help)
+#define GPU_GAUGE(what, field, help)                                                                         \
+    if (gpu.known & QN_RING_GPU_##what) {                                                                    \
+        add(w, "%s\"" #field "\": %llu", between, (number)gpu.field);                                        \
+        between = ", ";                                                                                      \
+    }
+#include "ring/stats.def"
+    add(w, "}");
+}
+
+static void write_json(writer *w, qn_ring *ring, const qn_ring_stats *s) {
     add(w, "{\"ring\": ");
     add_quoted(w, ring->label);
     add(w, ", \"device\": \"%s\", \"state\": \"%s\"", ring->device_info.name,
@@ -196,6 +217,7 @@ static void write_json(writer *w, const qn_ring *ring, const qn_ring_stats *s) {
 #define GAUGE(field, help)   COUNTER(field, help)
 #define BAND_COUNTER(field, help)
 #define BAND_GAUGE(field, help)
+#define GPU_GAUGE(what, field, help)
 #include "ring/stats.def"
     add(w, ", \"last_error\": ");
     add_quoted(w, s->last_error_text);
@@ -206,6 +228,7 @@ static void write_json(writer *w, const qn_ring *ring, const qn_ring_stats *s) {
 #define GAUGE(field, help)
 #define BAND_COUNTER(field, help) add(w, ", \"" #field "\": %llu", (number)s->bands[i].field);
 #define BAND_GAUGE(field, help)   BAND_COUNTER(field, help)
+#define GPU_GAUGE(what, field, help)
 #include "ring/stats.def"
         add(w, "}");
     }
@@ -217,7 +240,9 @@ static void write_json(writer *w, const qn_ring *ring, const qn_ring_stats *s) {
         (number)l->count, (number)l->min_ns, (number)l->mean_ns, (number)l->p50_ns, (number)l->p99_ns,
         (number)l->p999_ns, (number)l->max_ns);
     for (int i = 0; i < QN_RING_BUCKETS; i++) add(w, "%s%llu", i ? ", " : "", (number)l->histogram[i]);
-    add(w, "]}}\n");
+    add(w, "]}");
+    write_gpu_json(w, ring);
+    add(w, "}\n");
 }
 
 static void add_metric(writer *w, const qn_ring *ring, const char *name, const char *type, const char *help,
@@ -256,7 +281,9 @@ static void add_histogram(writer *w, const qn_ring *ring, const qn_ring_latency 
     add(w, "} %llu\n", (number)latency->count);
 }
 
-static void write_prometheus(writer *w, const qn_ring *ring, const qn_ring_stats *s) {
+static void write_prometheus(writer *w, qn_ring *ring, const qn_ring_stats *s) {
+    qn_ring_gpu gpu;
+    qn__ring_read_gpu(ring, &gpu);
 #define COUNTER(field, help) add_metric(w, ring, #field, "counter", help, (number)s->field);
 #define GAUGE(field, help)   add_metric(w, ring, #field, "gauge", help, (number)s->field);
 #define BAND_METRIC(field, help, type, end)                                                                  \
@@ -266,6 +293,8 @@ static void write_prometheus(writer *w, const qn_ring *ring, const qn_ring_stats
         add_band_metric(w, ring, #field, end, i, (number)s->bands[i].field);
 #define BAND_COUNTER(field, help) BAND_METRIC(field, help, "counter", "_total")
 #define BAND_GAUGE(field, help)   BAND_METRIC(field, help, "gauge", "")
+#define GPU_GAUGE(what, field, help)                                                                         \
+    if (gpu.known & QN_RING_GPU_##what) add_metric(w, ring, "gpu_" #field, "gauge", help, (number)gpu.field);
 #include "ring/stats.def"
 #undef BAND_METRIC
     add_histogram(w, ring, &s->latency);

@@ -45,7 +45,51 @@ static void a_kernel_that_never_comes(void **state) {
     nothing_left();
 }
 
+static void has(const char *text, const char *part) {
+    if (!strstr(text, part)) fail_msg("no '%s' in: %s", part, text);
+}
+
+/* By the fake NVML, which knows the first of the GPUs. */
+static void the_gpu(void **state) {
+    (void)state;
+    static char text[20000];
+    fake.reset();
+    qn_context *context = make_context(&no_cache);
+    const qn_ring_desc desc = {.program = {.source = loop_text}, .loop = "hang"};
+    qn_ring *ring, *other;
+    qn_ring_gpu gpu;
+    assert_ok(context, qn_ring_create(get_device(context, "cuda:0"), &desc, &ring));
+    assert_fails(context, qn_ring_get_gpu(ring, NULL), QN_ERROR_NULL, "gpu is NULL");
+    assert_ok(context, qn_ring_get_gpu(ring, &gpu));
+    assert_int_equal(gpu.known, 15);
+    assert_true(gpu.memory_total == 1ull << 36 && gpu.memory_used == 1ull << 34);
+    assert_int_equal(gpu.utilization, 73);
+    assert_int_equal(gpu.memory_utilization, 21);
+    assert_int_equal(gpu.temperature, 54);
+    assert_int_equal(gpu.power_mw, 312500);
+    assert_ok(context, qn_ring_format_stats(ring, QN_RING_JSON, text, sizeof text, NULL));
+    has(text, "\"gpu\": {\"memory_used\": 17179869184, \"memory_total\": 68719476736, \"utilization\": 73, "
+              "\"memory_utilization\": 21, \"temperature\": 54, \"power_mw\": 312500}}");
+    setenv("QN_FAKE_NVML", "no-power", 1);
+    assert_ok(context, qn_ring_get_gpu(ring, &gpu));
+    assert_int_equal(gpu.known, 7);
+    assert_ok(context, qn_ring_format_stats(ring, QN_RING_PROMETHEUS, text, sizeof text, NULL));
+    has(text, "quern_ring_gpu_temperature{ring=\"hang\",device=\"cuda:0\"} 54\n");
+    assert_null(strstr(text, "power_mw"));
+    unsetenv("QN_FAKE_NVML");
+    setenv("QN_FAKE_NVML", "no-gpu", 1);
+    assert_ok(context, qn_ring_create(get_device(context, "cuda:0"), &desc, &other));
+    assert_fails(context, qn_ring_get_gpu(other, &gpu), QN_ERROR_UNSUPPORTED,
+                 "nobody tells of cuda:0: NVML does not know it");
+    unsetenv("QN_FAKE_NVML");
+    assert_ok(context, qn_ring_close(other, QN_FOREVER));
+    assert_ok(context, qn_ring_close(ring, QN_FOREVER));
+    qn_context_destroy(context);
+    nothing_left();
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_kernel_that_never_comes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_kernel_that_never_comes),
+                                       cmocka_unit_test(the_gpu)};
     return cmocka_run_group_tests(tests, find_fake, NULL);
 }

@@ -18,7 +18,7 @@ static const char text[] =
     "    qn_ring_reply(ring, &out, sizeof out);\n"
     "}\n";
 
-static rig start_counting(uint64_t handler_ns) {
+static rig create_counting(uint64_t handler_ns) {
     rig r = {.context = make_context(NULL)};
     r.device = get_device(r.context, test_device());
     qn_buffer *state = make_buffer(r.device, 64, NULL);
@@ -30,6 +30,11 @@ static rig start_counting(uint64_t handler_ns) {
                                .state_type = "volatile int",
                                .handler_ns = handler_ns};
     assert_ok(r.context, qn_ring_create(r.device, &desc, &r.ring));
+    return r;
+}
+
+static rig start_counting(uint64_t handler_ns) {
+    rig r = create_counting(handler_ns);
     assert_ok(r.context, qn_ring_launch(r.ring, SECONDS(60)));
     assert_ok(r.context, qn_ring_activate(r.ring, SECONDS(60)));
     return r;
@@ -125,6 +130,96 @@ static void closing_in_the_midst(void **state) {
     assert_ok(r.context, qn_context_close(r.context, SECONDS(60)));
 }
 
+/* ---- supervision ---- */
+
+static qn_ring_stats stats_of(const rig *r) {
+    qn_ring_stats stats;
+    assert_ok(r->context, qn_ring_get_stats(r->ring, &stats));
+    return stats;
+}
+
+static rig start_supervised(const qn_ring_supervision *supervision) {
+    rig r = create_counting(0);
+    assert_ok(r.context, qn_ring_supervise(r.ring, supervision));
+    assert_ok(r.context, qn_ring_launch(r.ring, SECONDS(60)));
+    assert_ok(r.context, qn_ring_activate(r.ring, SECONDS(60)));
+    return r;
+}
+
+static void note_status(void *user, qn_status status, const qn_ring_message *reply, const void *payload) {
+    (void)reply, (void)payload;
+    *(_Atomic int *)user = (int)status;
+}
+
+/* Who waits goes on to, but those whose message it was. */
+static void restarts_by_itself(void **state) {
+    (void)state;
+    rig r = start_supervised(&(qn_ring_supervision){.restarts = 4, .backoff_ns = 1000000});
+    const numbers poison = {{-1}};
+    numbers out;
+    _Atomic int told = -1;
+    for (int i = 1; i <= 3; i++) assert_int_equal(call(&r, i), i);
+    assert_ok(r.context, qn_ring_checkpoint(r.ring, SECONDS(60)));
+    for (int i = 4; i <= 5; i++) assert_int_equal(call(&r, i), i);
+    assert_fails(r.context, qn_ring_call(r.ring, &poison, sizeof poison, &out, sizeof out, SECONDS(60)),
+                 QN_ERROR_KERNEL_FAILED,
+                 "qn_ring_call: ring 'count' failed at message 6, which is a dead letter");
+    assert_int_equal(call(&r, 0), 4); /* from the checkpoint */
+    assert_ok(r.context,
+              qn_ring_call_async(r.ring, &poison, sizeof poison, note_status, (void *)&told, SECONDS(60)));
+    assert_int_equal(call(&r, 0), 4);
+    for (int i = 0; i < 60000 && told < 0; i++) pause_ms(1);
+    assert_int_equal(told, QN_ERROR_KERNEL_FAILED);
+    assert_int_equal(stats_of(&r).restarts, 2);
+    assert_int_equal(stats_of(&r).dead, 2);
+    assert_ok(r.context, qn_ring_dead_letter(r.ring, NULL, &out, sizeof out));
+    assert_int_equal(out.x[0], -1);
+    assert_ok(r.context, qn_ring_stop(r.ring, QN_RING_DRAIN, SECONDS(60)));
+    finish(&r);
+}
+
+static void too_many_failures(void **state) {
+    (void)state;
+    rig r = start_supervised(&(qn_ring_supervision){.restarts = 2, .backoff_ns = 1000000});
+    const numbers poison = {{-1}};
+    numbers out;
+    for (int i = 0; i < 3; i++)
+        assert_fails(r.context, qn_ring_call(r.ring, &poison, sizeof poison, &out, sizeof out, SECONDS(60)),
+                     QN_ERROR_KERNEL_FAILED,
+                     i < 2 ? "a dead letter now" : "its handler gave up message 3 with code 42");
+    assert_int_equal(state_of(&r), QN_RING_FAILED);
+    assert_int_equal(stats_of(&r).restarts, 2);
+    assert_fails(r.context, qn_ring_send(r.ring, NULL, &poison, sizeof poison, 0), QN_ERROR_KERNEL_FAILED,
+                 "");
+    /* By hand it begins anew. */
+    assert_ok(r.context, qn_ring_restart(r.ring, SECONDS(60)));
+    assert_ok(r.context, qn_ring_activate(r.ring, SECONDS(60)));
+    assert_fails(r.context, qn_ring_call(r.ring, &poison, sizeof poison, &out, sizeof out, SECONDS(60)),
+                 QN_ERROR_KERNEL_FAILED, "a dead letter now");
+    assert_int_equal(call(&r, 0), 1);
+    assert_fails(r.context, qn_ring_supervise(r.ring, NULL), QN_ERROR_STATE, "is active");
+    finish(&r);
+}
+
+/* Checkpoints by themselves; what may not be asked for. */
+static void supervised_checkpoints(void **state) {
+    (void)state;
+    rig r = create_counting(0);
+    const numbers poison = {{-1}};
+    numbers out;
+    assert_fails(r.context, qn_ring_supervise(r.ring, &(qn_ring_supervision){.restarts = 17}), QN_ERROR_RANGE,
+                 "restarts is 17; at most 16");
+    assert_ok(r.context, qn_ring_supervise(r.ring, &(qn_ring_supervision){.checkpoint_ns = 2000000}));
+    assert_ok(r.context, qn_ring_launch(r.ring, SECONDS(60)));
+    assert_ok(r.context, qn_ring_activate(r.ring, SECONDS(60)));
+    for (int i = 1; i <= 5; i++) assert_int_equal(call(&r, i), i);
+    pause_ms(200);
+    assert_fails(r.context, qn_ring_call(r.ring, &poison, sizeof poison, &out, sizeof out, SECONDS(60)),
+                 QN_ERROR_KERNEL_FAILED, "a dead letter now");
+    assert_int_equal(call(&r, 0), 6); /* nothing is forgotten */
+    finish(&r);
+}
+
 static void nothing_else_waits(void **state) {
     (void)state;
     static const char other[] = "kernel void add(global int *a, int v) { a[get_global_id(0)] += v; }";
@@ -168,9 +263,9 @@ static void nothing_else_waits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_poisoned_message),
-        cmocka_unit_test(a_handler_that_never_comes_back),
-        cmocka_unit_test(closing_in_the_midst),
+        cmocka_unit_test(a_poisoned_message),   cmocka_unit_test(a_handler_that_never_comes_back),
+        cmocka_unit_test(closing_in_the_midst), cmocka_unit_test(restarts_by_itself),
+        cmocka_unit_test(too_many_failures),    cmocka_unit_test(supervised_checkpoints),
         cmocka_unit_test(nothing_else_waits),
     };
     return run_device_tests(tests);

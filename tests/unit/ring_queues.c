@@ -120,6 +120,36 @@ static void batches(void **state) {
     finish(&r);
 }
 
+/* What is sent again is dropped, as long as it is among the newest. */
+static void duplicates(void **state) {
+    (void)state;
+    enum { WINDOW = 8 };
+    rig r = make_dormant(&(qn_ring_desc){.window = WINDOW, .policy = QN_RING_REJECT});
+    qn_ring_stats stats;
+    numbers in = {{1}};
+    for (uint64_t i = 1; i <= 20; i++) {
+        for (uint64_t back = 0; back < WINDOW && back < i; back += 3) {
+            qn_ring_message message = {.correlation = 1000 + i - back};
+            assert_ok(r.context, qn_ring_send(r.ring, &message, &in, sizeof in, 0));
+            assert_int_equal(message.id != 0, back == 0);
+        }
+    }
+    assert_ok(r.context, qn_ring_get_stats(r.ring, &stats));
+    assert_int_equal(stats.sent, 20);
+    assert_int_equal(stats.duplicates, 17 + 14);
+    qn_ring_message old = {.correlation = 1000 + 12}, none = {0};
+    assert_ok(r.context, qn_ring_send(r.ring, &old, &in, sizeof in, 0));
+    assert_true(old.id != 0);
+    for (int i = 0; i < 43; i++) assert_ok(r.context, qn_ring_send(r.ring, &none, &in, sizeof in, 0));
+    /* What was not sent is not known. */
+    for (int i = 0; i < 2; i++) {
+        qn_ring_message message = {.correlation = 5};
+        assert_fails(r.context, qn_ring_send(r.ring, &message, &in, sizeof in, 0), QN_ERROR_TIMEOUT,
+                     "was full");
+    }
+    finish(&r);
+}
+
 /* ---- many at a time ---- */
 
 enum { THREADS = 4, EACH = 60 };
@@ -277,6 +307,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(priorities_come_first),
         cmocka_unit_test(a_full_queue),
+        cmocka_unit_test(duplicates),
         cmocka_unit_test(batches),
         cmocka_unit_test(threads_and_groups),
         cmocka_unit_test(a_group_handles_together),
