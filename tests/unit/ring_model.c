@@ -106,58 +106,16 @@ static bool model_exchange(volatile void *word, uint32_t *expected, uint32_t val
 #define qn__ring_queue_credits    model_queue_credits
 #define qn__ring_queue_orphan     model_queue_orphan
 #define qn__ring_queue_free       model_queue_free
-#include "../../src/ring/queue.c"
 
-/* ---- the kernel, as C ---- */
-
-#define QN_RING_IN_SLOT      80
-#define QN_RING_OUT_SLOT     80
-#define QN_RING_IN_CAPACITY  2
-#define QN_RING_OUT_CAPACITY 4
-#define QN_RING_BANDS        1
-#define QN_RING_GROUPS       1
-#define QN_RING_GROUP_SIZE   1
-#define QN_RING_SENDS        1
-#define QN_RING_STAYS        0
-#define QN_RING_MAIL         0
-#define QN_RING_LINKS        0
-#define QN_RING_REVOKES      model_revokes
 static int model_revokes;
-
-typedef struct uint4 {
-    uint32_t words[4];
-} uint4;
-#define qn_ring         model_ring
-#define qn_ring_receive model_receive
-#define qn_ring_send    model_send
-#define qn__ring_count  model_count
-#define qn__ring_look   model_look
-#define global
-#define local
-#define uint                         uint32_t
-#define uchar                        unsigned char
-#define ulong                        uint64_t
-#define get_group_id(d)              0
-#define get_local_id(d)              0
-#define atomic_work_item_fence(...)  step()
-#define memory_scope_all_svm_devices 0
-#include "../../src/ring/ring.cl"
-
-static qn__ring_queue in, out;
-static union {
-    qn__ring_control control;
-    unsigned char bytes[sizeof(qn__ring_control) + sizeof(qn__ring_group)];
-} shared;
-static uint32_t in_ends[QN__RING_END_LINES * QN__RING_LINE], out_ends[QN__RING_END_LINES * QN__RING_LINE];
-static _Alignas(16) unsigned char in_slots[2 * 80], out_slots[4 * 80];
-
-static void run_kernel(void) {
-    qn__ring_control *qn__control = &shared.control;
-    unsigned char *qn__in = in_slots, *qn__out = out_slots;
-    uint32_t *qn__in_ends = in_ends, *qn__out_ends = out_ends;
-    QN_RING(ring);
-    while (qn_ring_receive(&ring)) qn_ring_reply(&ring, qn_ring_payload(&ring), 16);
-}
+#define get_group_id(d)             0
+#define get_local_id(d)             0
+#define atomic_work_item_fence(...) step()
+#define AS_C_GROUPS                 1
+#define AS_C_CAPACITY               2
+#define AS_C_STAYS                  0
+#define AS_C_REVOKES                model_revokes
+#include "ring_as_c.h"
 
 /* ---- a run ---- */
 
@@ -230,27 +188,11 @@ static void send(uint32_t id) {
 
 /* Positions begin short of where they wrap. */
 static void set_up(void) {
-    const uint32_t first = 0u - 2;
     memset(&model.ended, 0, sizeof model.ended);
     model.turn = HOST;
     model.steps = model.alone = model.next = 0;
     memset(&world, 0, sizeof world);
-    memset(&shared, 0, sizeof shared);
-    memset(in_ends, 0, sizeof in_ends);
-    memset(out_ends, 0, sizeof out_ends);
-    in = (qn__ring_queue){.slots = in_slots, .capacity = 2, .bands = 1, .slot_size = 80};
-    out = (qn__ring_queue){.slots = out_slots, .capacity = 4, .bands = 1, .slot_size = 80};
-    for (uint32_t i = 0; i < 2; i++) {
-        qn__ring_slot *slot = (qn__ring_slot *)(void *)(in_slots + 80 * i);
-        memset(slot, 0, 80);
-        *(uint32_t *)&slot->sequence = first + i;
-    }
-    for (uint32_t i = 0; i < 4; i++) *(uint32_t *)(void *)(out_slots + 80 * i) = i;
-    *(uint32_t *)&in.at[0] = first;
-    in_ends[0] = first;
-    *(uint32_t *)&shared.control.revoked[0] = first;
-    *(uint32_t *)&shared.control.command = QN__RING_RUN;
-    shared.control.budget = QN__RING_FOREVER;
+    set_up_queues(0u - 2);
 }
 
 static uint32_t run(void) {

@@ -1,0 +1,74 @@
+/* The kernel's side of a ring as C, for tests that run it beside the host's: small queues in memory of the test's own. The includer
+   has made the atomic functions what it wants, with any scope behind their orders, and says by AS_C_GROUPS how many work-groups there
+   are, by AS_C_REVOKES whether the host drops the oldest, and by AS_C_CAPACITY how many messages a queue has. */
+#ifndef RING_AS_C_H
+#define RING_AS_C_H
+
+#include "../../src/ring/queue.c"
+
+#define QN_RING_IN_SLOT      80
+#define QN_RING_OUT_SLOT     80
+#define QN_RING_IN_CAPACITY  AS_C_CAPACITY
+#define QN_RING_OUT_CAPACITY (2 * AS_C_CAPACITY)
+#define QN_RING_BANDS        1
+#define QN_RING_GROUPS       AS_C_GROUPS
+#define QN_RING_GROUP_SIZE   1
+#define QN_RING_SENDS        1
+#define QN_RING_STAYS        AS_C_STAYS
+#define QN_RING_MAIL         0
+#define QN_RING_LINKS        0
+#define QN_RING_REVOKES      AS_C_REVOKES
+
+typedef struct uint4 {
+    uint32_t words[4];
+} uint4;
+#define qn_ring         model_ring
+#define qn_ring_receive model_receive
+#define qn_ring_send    model_send
+#define qn__ring_count  model_count
+#define qn__ring_look   model_look
+#define global
+#define local
+#define uint                         uint32_t
+#define uchar                        unsigned char
+#define ulong                        uint64_t
+#define memory_scope_all_svm_devices 0
+#define memory_scope_device          0
+#include "../../src/ring/ring.cl"
+
+static qn__ring_queue in, out;
+static union {
+    qn__ring_control control;
+    unsigned char bytes[sizeof(qn__ring_control) + AS_C_GROUPS * sizeof(qn__ring_group)];
+} shared;
+static uint32_t in_ends[QN__RING_END_LINES * QN__RING_LINE], out_ends[QN__RING_END_LINES * QN__RING_LINE];
+static _Alignas(16) unsigned char in_slots[QN_RING_IN_CAPACITY * 80], out_slots[QN_RING_OUT_CAPACITY * 80];
+
+/* Answers each message with what it has. */
+static void run_kernel(void) {
+    qn__ring_control *qn__control = &shared.control;
+    unsigned char *qn__in = in_slots, *qn__out = out_slots;
+    uint32_t *qn__in_ends = in_ends, *qn__out_ends = out_ends;
+    QN_RING(ring);
+    while (qn_ring_receive(&ring)) qn_ring_reply(&ring, qn_ring_payload(&ring), 16);
+}
+
+/* Positions of the input begin at `first`. */
+static void set_up_queues(uint32_t first) {
+    memset(&shared, 0, sizeof shared);
+    memset(in_ends, 0, sizeof in_ends);
+    memset(out_ends, 0, sizeof out_ends);
+    memset(in_slots, 0, sizeof in_slots);
+    in = (qn__ring_queue){.slots = in_slots, .capacity = QN_RING_IN_CAPACITY, .bands = 1, .slot_size = 80};
+    out = (qn__ring_queue){.slots = out_slots, .capacity = QN_RING_OUT_CAPACITY, .bands = 1, .slot_size = 80};
+    for (uint32_t i = 0; i < QN_RING_IN_CAPACITY; i++)
+        *(uint32_t *)(void *)(in_slots + 80 * ((first + i) % QN_RING_IN_CAPACITY)) = first + i;
+    for (uint32_t i = 0; i < QN_RING_OUT_CAPACITY; i++) *(uint32_t *)(void *)(out_slots + 80 * i) = i;
+    *(uint32_t *)&in.at[0] = first;
+    in_ends[0] = first;
+    *(uint32_t *)&shared.control.revoked[0] = first;
+    *(uint32_t *)&shared.control.command = QN__RING_RUN;
+    shared.control.budget = QN__RING_FOREVER;
+}
+
+#endif

@@ -1,0 +1,135 @@
+/* The queue algorithms by threads: the host's text and the kernel's own, as C, with several producers and work-groups. Built with
+   -fsanitize=thread it shows that what is in a slot is ordered by the slot's sequence number alone. */
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+
+#undef atomic_load
+#undef atomic_store
+#undef atomic_load_explicit
+#undef atomic_store_explicit
+#undef atomic_fetch_add_explicit
+#undef atomic_fetch_sub_explicit
+#undef atomic_compare_exchange_weak_explicit
+#undef atomic_compare_exchange_strong_explicit
+#define WORD(word)                              ((volatile uint32_t *)(word))
+#define atomic_load(word)                       __atomic_load_n(WORD(word), __ATOMIC_SEQ_CST)
+#define atomic_store(word, value)               __atomic_store_n(WORD(word), value, __ATOMIC_SEQ_CST)
+#define atomic_load_explicit(word, ...)         __atomic_load_n(WORD(word), ORDER(__VA_ARGS__, 0))
+#define ORDER(order, ...)                       order
+#define atomic_store_explicit(word, value, ...) __atomic_store_n(WORD(word), value, ORDER(__VA_ARGS__, 0))
+#define atomic_fetch_add_explicit(word, value, ...)                                                          \
+    __atomic_fetch_add(WORD(word), value, ORDER(__VA_ARGS__, 0))
+#define atomic_fetch_sub_explicit(word, value, ...)                                                          \
+    __atomic_fetch_sub(WORD(word), value, ORDER(__VA_ARGS__, 0))
+#define atomic_compare_exchange_weak_explicit(word, old, n, ...)                                             \
+    __atomic_compare_exchange_n(WORD(word), old, n, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)
+#define atomic_compare_exchange_strong_explicit(word, old, n, ...)                                           \
+    __atomic_compare_exchange_n(WORD(word), old, n, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)
+#define atomic_work_item_fence(...) atomic_thread_fence(memory_order_seq_cst)
+
+/* The library has these under their own names. */
+#define qn__ring_queue_create     threads_queue_create
+#define qn__ring_queue_destroy    threads_queue_destroy
+#define qn__ring_queue_reset      threads_queue_reset
+#define qn__ring_queue_put        threads_queue_put
+#define qn__ring_queue_put_run    threads_queue_put_run
+#define qn__ring_queue_revoke     threads_queue_revoke
+#define qn__ring_queue_first      threads_queue_first
+#define qn__ring_queue_drop_first threads_queue_drop_first
+#define qn__ring_queue_is_pending threads_queue_is_pending
+#define qn__ring_queue_has_room   threads_queue_has_room
+#define qn__ring_queue_credits    threads_queue_credits
+#define qn__ring_queue_orphan     threads_queue_orphan
+#define qn__ring_queue_free       threads_queue_free
+
+/* Work-groups are threads, which let others run now and then. */
+static _Thread_local uint32_t group_id, asked;
+static uint32_t first_item(void) {
+    if (++asked % 64 == 0) sched_yield();
+    return 0;
+}
+#define get_group_id(d) group_id
+#define get_local_id(d) first_item()
+#define AS_C_GROUPS     2
+#define AS_C_CAPACITY   16
+#define AS_C_STAYS      1
+#define AS_C_REVOKES    0
+#include "ring_as_c.h"
+
+enum { PRODUCERS = 2, EACH = 20000 };
+
+static void *group(void *number) {
+    group_id = *(uint32_t *)number;
+    run_kernel();
+    return NULL;
+}
+
+/* One message at a time, and runs of all lengths. */
+static void *produce(void *number) {
+    const uint32_t me = *(uint32_t *)number;
+    uint32_t payloads[5][4];
+    for (uint32_t sent = 0, run; sent < EACH; sent += run) {
+        run = sent % 5 + 1;
+        if (run > EACH - sent) run = EACH - sent;
+        for (uint32_t i = 0; i < run; i++)
+            for (uint32_t k = 0; k < 4; k++) payloads[i][k] = (me * EACH + sent + i) * (k + 1);
+        const qn_ring_message message = {.id = me * EACH + sent, .size = sizeof *payloads};
+        if (run == 1)
+            run = threads_queue_put(&in, 0, &message, payloads);
+        else
+            run = threads_queue_put_run(&in, 0, &message, (const unsigned char *)payloads, sizeof *payloads,
+                                        run);
+        if (run == 0) sched_yield();
+    }
+    return NULL;
+}
+
+static void each_message_once(void **state) {
+    (void)state;
+    static bool seen[PRODUCERS * EACH];
+    static uint32_t numbers[] = {0, 1};
+    pthread_t groups[AS_C_GROUPS], producers[PRODUCERS];
+    set_up_queues(0u - 100);
+    shared.control.spins = QN__RING_FOREVER;
+    for (int i = 0; i < AS_C_GROUPS; i++)
+        assert_int_equal(pthread_create(&groups[i], NULL, group, &numbers[i]), 0);
+    for (int i = 0; i < PRODUCERS; i++)
+        assert_int_equal(pthread_create(&producers[i], NULL, produce, &numbers[i]), 0);
+    for (uint32_t got = 0; got < PRODUCERS * EACH;) {
+        const qn__ring_slot *slot = threads_queue_first(&out);
+        if (!slot) {
+            sched_yield();
+            continue;
+        }
+        const uint32_t id = (uint32_t)slot->message.correlation;
+        const uint32_t *payload = (const uint32_t *)(const void *)(slot + 1);
+        assert_true(id < PRODUCERS * EACH && !seen[id]);
+        for (uint32_t k = 0; k < 4; k++) assert_int_equal(payload[k], id * (k + 1));
+        seen[id] = true;
+        got++;
+        threads_queue_drop_first(&out);
+    }
+    atomic_store(&shared.control.command, QN__RING_DRAIN);
+    for (int i = 0; i < PRODUCERS; i++) pthread_join(producers[i], NULL);
+    for (int i = 0; i < AS_C_GROUPS; i++) pthread_join(groups[i], NULL);
+    assert_null(threads_queue_first(&out));
+}
+
+int main(void) {
+    (void)qn_ring_should_stop;
+    (void)qn_ring_fail;
+    (void)qn_ring_send;
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each_message_once)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
