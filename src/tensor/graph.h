@@ -72,7 +72,8 @@ typedef struct qn__storage {
     void (*release)(void *user); /* of borrowed memory that gets a buffer of its own: tells the lender */
     qn_release_callback *release_enqueued; /* of a borrowed buffer: without waiting for work with it */
     void *user;
-    bool is_part; /* its buffer is a view of another storage's */
+    bool is_part;  /* its buffer is a view of another storage's */
+    bool assigned; /* runs of a step put new values of a tensor there: values of others lie elsewhere */
     uint64_t bytes;
     qn_buffer *buffer;
     struct qn__storage *next; /* in the pool */

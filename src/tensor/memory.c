@@ -145,6 +145,7 @@ qn_status qn__storage_create(qn_tensors *tensors, uint64_t bytes, qn__storage **
         count_allocated(tensors, bytes);
     }
     s->refs = 1;
+    s->assigned = false;
     tensors->stats.bytes += bytes;
     *out = s;
     return QN_OK;

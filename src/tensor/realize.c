@@ -18,11 +18,11 @@ static qn__node *below_reshapes(qn__node *node) {
     return node;
 }
 
-/* Gives a reshape the value of what it shows; false: that does not lie in order. */
+/* Gives a reshape the value of what it shows; false: that does not lie in order, or is about to change. */
 static bool share_value(qn__node *node) {
     qn__node *base = below_reshapes(node);
     if (node->realised) return true;
-    if (!base->realised || !is_contiguous(base)) return false;
+    if (!base->realised || !is_contiguous(base) || (base->storage && base->storage->assigned)) return false;
     qn__storage_retain(base->storage);
     qn__node_set_value(node, base->storage, base->offset, NULL);
     return true;
@@ -32,7 +32,7 @@ static bool share_value(qn__node *node) {
 static qn__node *wanted(qn__node *node) {
     qn__node *base = below_reshapes(node);
     if (share_value(node)) return NULL;
-    return base->realised ? node : base; /* of a leaf that does not lie in order, a copy */
+    return base->realised ? node : base; /* of a leaf that cannot be shared, a copy */
 }
 
 qn_status qn__realise(qn_tensors *tensors, qn__node *const *nodes, size_t count) {

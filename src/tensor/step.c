@@ -89,6 +89,7 @@ static void free_recording(qn_tensors *tensors, recording *r) {
     for (size_t i = 0; i < r->num_held; i++) qn__storage_release(tensors, r->held[i]);
     qn__tensors_release(tensors, r->held);
     for (size_t i = 0; i < r->num_bindings; i++) {
+        if (r->bindings[i].assigned) r->bindings[i].memory->assigned = false;
         qn__storage_release(tensors, r->bindings[i].memory);
         qn__node_release(r->bindings[i].node);
         qn_tensor_release(r->bindings[i].tensor);
@@ -241,23 +242,26 @@ static qn_status bind(qn_tensors *tensors, recording *r, qn_tensor *x, qn__node 
     return QN_OK;
 }
 
-/* The value that an assigned tensor had gets memory that is nobody else's, in order. */
+/* The value of a binding gets memory that is nobody else's, in order, and stays alone there where it is assigned. */
 static qn_status settle(qn_tensors *tensors, binding *b) {
     qn__node *node = b->node;
     int64_t strides[QN_MAX_RANK];
+    qn_status status = QN_OK;
     qn__contiguous_strides(node->rank, node->sizes, strides);
     const bool in_order = memcmp(strides, node->strides, node->rank * sizeof *strides) == 0;
-    if (b->memory->refs == 2 && !b->memory->borrowed && node->offset == 0 && in_order) return QN_OK;
-    qn__storage *own;
-    qn_status status = qn__storage_create(tensors, bytes_of(node), &own);
-    if (status) return status;
-    status = copy_value(tensors, node, own);
-    qn__storage_release(tensors, node->storage);
-    qn__storage_release(tensors, b->memory);
-    node->storage = b->memory = own;
-    qn__storage_retain(own);
-    node->offset = 0;
-    memcpy(node->strides, strides, sizeof strides);
+    if (b->memory->refs != 2 || b->memory->borrowed || node->offset || !in_order) {
+        qn__storage *own;
+        status = qn__storage_create(tensors, bytes_of(node), &own);
+        if (status) return status;
+        status = copy_value(tensors, node, own);
+        qn__storage_release(tensors, node->storage);
+        qn__storage_release(tensors, b->memory);
+        node->storage = b->memory = own;
+        qn__storage_retain(own);
+        node->offset = 0;
+        memcpy(node->strides, strides, sizeof strides);
+    }
+    b->memory->assigned = b->assigned;
     return status;
 }
 

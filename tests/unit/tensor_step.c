@@ -124,6 +124,11 @@ static void values_of_others_stay(void **state) {
     assert_near(value, 11);
     read_floats(f, c.n, &value, 1);
     assert_near(value, 12);
+    qn_tensor *kept = qn_detach(c.n);
+    read_floats(f, kept, &value, 1); /* it has its value before the next run changes what it was made of */
+    assert_near(run_counter(f, step, 2), 14);
+    read_floats(f, kept, &value, 1);
+    assert_near(value, 12);
     assert_ok(f->context, qn_assign(c.n, number(f, 50))); /* from outside */
     assert_near(run_counter(f, step, 3), 53);
     assert_near(run_counter(f, step, 3), 54);
