@@ -725,7 +725,7 @@ QN_API qn_tensor *qn_jvp(qn_tensor_function *function, void *user, qn_tensor *co
 /* A function of one example, for many: the first dimension of each input is the examples, and so is that of the result. It is called once, with examples that
    have no values (what asks for one fails), and computes all together; what it uses beside its inputs, random numbers too, is the same for all.
    Gradients go through it, and may be taken in it. What it cannot do for many at once (elements counted by their values, convolutions with
-   weights of each example, writing where indices of each say) is QN_ERROR_UNSUPPORTED with a sentence. Up to 64 inputs. */
+   weights of each example, writing where indices of each say, qn_recompute, qn_hook_gradient) is QN_ERROR_UNSUPPORTED with a sentence. Up to 64 inputs. */
 QN_API qn_tensor *qn_vmap(qn_tensor_function *function, void *user, qn_tensor *const *inputs, size_t count);
 /* The function's result, of which the values in between are not kept for the gradients: the function is called again, with the same random numbers, when these are
    made, and what it needs is computed again (Chen, Xu, Zhang and Guestrin, 2016). Less memory for more work: for each layer of a deep model.

@@ -27,8 +27,10 @@ qn__node *qn__detour_free(qn__node *node, qn__node *list) {
     return list;
 }
 
+bool qn__detour_calls_again(const qn__node *node) { return node->detour && node->detour->function; }
+
 qn__node *const *qn__detour_sources(const qn__node *node, uint32_t *count) {
-    const bool is_function = node->detour && node->detour->function;
+    const bool is_function = qn__detour_calls_again(node);
     *count = is_function ? node->detour->count : node->num_sources;
     return is_function ? node->detour->inputs : node->sources;
 }
@@ -180,7 +182,7 @@ static qn_status pass_function(trail *t, const qn__node *node, qn_tensor *g) {
 }
 
 qn_status qn__detour_pass(trail *t, qn__node *node, qn_tensor *gradient) {
-    if (node->detour->function) return pass_function(t, node, gradient);
+    if (qn__detour_calls_again(node)) return pass_function(t, node, gradient);
     pass_hook(t, node, gradient);
     return QN_OK;
 }

@@ -358,6 +358,8 @@ void qn__forget_gradient(qn_tensor *x);
 
 /* Of a node that is freed: gives the list of further nodes to be freed. */
 qn__node *qn__detour_free(qn__node *node, qn__node *list);
+/* Whether it is what a function of qn_recompute gave. */
+bool qn__detour_calls_again(const qn__node *node);
 
 /* ---- step.c ---- */
 

@@ -279,6 +279,11 @@ static qn__node *make(batcher *b, const qn__node *node) {
         b->refused = "it has as many dimensions as there can be";
         return NULL;
     }
+    if (node->detour) {
+        b->refused = qn__detour_calls_again(node) ? "a function of qn_recompute sees one example"
+                                                  : "a function of qn_hook_gradient sees one example";
+        return NULL;
+    }
     switch (qn__ops[node->op].kind) {
     case QN__REDUCE: return reduction(b, node);
     case QN__VIEW: return view(b, node);

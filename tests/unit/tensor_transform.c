@@ -317,6 +317,18 @@ static qn_tensor *fails(void *user, qn_tensor *const *x, size_t count) {
     return qn_matmul(x[0], qn_ones(qn_tensor_owner(x[0]), QN_F32, QN_SHAPE(7, 7)));
 }
 
+static qn_tensor *calls_again(void *user, qn_tensor *const *x, size_t count) {
+    return qn_recompute(whole, user, x, count);
+}
+static qn_tensor *none(void *user, qn_tensor *gradient) {
+    (void)user, (void)gradient;
+    return NULL;
+}
+static qn_tensor *hooked(void *user, qn_tensor *const *x, size_t count) {
+    (void)count;
+    return qn_hook_gradient(qn_sin(x[0]), none, user);
+}
+
 static void refusals(void **state) {
     tensor_fixture *f = fixture_of(state);
     qn_tensor *x = counting(f, QN_SHAPE(2, 6), 0, 0.1f), *row = counting(f, QN_SHAPE(3), 0, 1), *t;
@@ -332,6 +344,11 @@ static void refusals(void **state) {
             "qn_vmap: histogram of u32 4: it is not made for several examples at once");
     REFUSED(writes, QN_ERROR_UNSUPPORTED, "it writes where each example has indices of its own");
     REFUSED(own_weights, QN_ERROR_UNSUPPORTED, "each example has weights of its own");
+    REFUSED(calls_again, QN_ERROR_UNSUPPORTED, "a function of qn_recompute sees one example");
+    read_floats(f, qn_vmap(hooked, NULL, &x, 1), values, 12); /* without gradients there is nothing to see */
+    qn_tensor *w = qn_tensor_require_gradient(qn_add(x, 0), true);
+    assert_fails(f->context, qn_tensor_status(qn_vmap(hooked, NULL, &w, 1)), QN_ERROR_UNSUPPORTED,
+                 "a function of qn_hook_gradient sees one example");
     REFUSED(fails, QN_ERROR_ARGUMENT, "qn_matmul: f32 1x6 and f32 7x7 do not go together");
     assert_fails(f->context, qn_tensor_status(qn_vmap(counts, NULL, (qn_tensor *[]){x, row}, 2)),
                  QN_ERROR_ARGUMENT,
