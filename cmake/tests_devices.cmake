@@ -109,6 +109,8 @@ endforeach()
 set(all_devices cpu vulkan:0 opencl:0 cuda:0 cuda:1 null)
 add_test(NAME unit.devices.api_across COMMAND unit_api_across ${all_devices} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 set_tests_properties(unit.devices.api_across PROPERTIES TIMEOUT 300 LABELS device)
+add_test(NAME unit.devices.api_unified COMMAND unit_api_unified ${all_devices} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+set_tests_properties(unit.devices.api_unified PROPERTIES TIMEOUT 300 LABELS device)
 add_test(NAME unit.peers.api_across COMMAND unit_api_across cuda:0 cuda:1 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 set_tests_properties(unit.peers.api_across PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300 LABELS "device;cuda")
 

@@ -38,6 +38,8 @@ foreach(test api_native api_external)
     set_tests_properties(unit.fake_cuda.${test} PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT
                          "QUERN_DEVICE=cuda;LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/fake/cuda")
 endforeach()
+add_test(NAME unit.fake_cuda.api_unified COMMAND unit_api_unified cpu cuda:0 cuda:1 null WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+set_tests_properties(unit.fake_cuda.api_unified PROPERTIES ENVIRONMENT "LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/fake/cuda")
 add_test(NAME unit.fake_cuda.api_across COMMAND unit_api_across cpu cuda:0 cuda:1 null WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 set_tests_properties(unit.fake_cuda.api_across PROPERTIES ENVIRONMENT
                      "QN_FAKE_DEVICES=2;LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/fake/cuda")

@@ -16,12 +16,14 @@ extern "C" {
 
 typedef enum qn_map_access { QN_MAP_READ = 1, QN_MAP_WRITE = 2, QN_MAP_READ_WRITE = 3 } qn_map_access;
 
-/* Which side of a buffer holds the newest contents. (A program of header 1 gets QN_BUFFER_DEVICE for the last one.) */
+/* Which side of a buffer holds the newest contents. (A program of header 1 gets
+   QN_BUFFER_DEVICE and QN_BUFFER_HOST for the last two.) */
 typedef enum qn_buffer_state {
     QN_BUFFER_DEVICE, /* the device alone: the host has no memory for it */
     QN_BUFFER_HOST, /* the host, in part at least: copied to the device when a launch or transfer next needs it */
-    QN_BUFFER_BOTH,        /* equal; always so where memory is shared */
-    QN_BUFFER_DEVICE_NEWER /* the device; what the host has is out of date, or only a part */
+    QN_BUFFER_BOTH,         /* equal; always so where memory is shared */
+    QN_BUFFER_DEVICE_NEWER, /* the device; what the host has is out of date, or only a part */
+    QN_BUFFER_HOST_ONLY     /* the host alone: a unified buffer that no device has used */
 } qn_buffer_state;
 
 /* Gives a host pointer to the whole buffer, or to `size` bytes at `offset` (map_range), valid until qn_buffer_unmap.
@@ -74,7 +76,8 @@ QN_API qn_status qn_buffer_sync(qn_buffer *buffer);
     X(QN_MOVE_TRANSFER, "transfer")   /* the same for a transfer */                                          \
     X(QN_MOVE_MAP, "map")             /* the device's contents to the host: a map needed them */             \
     X(QN_MOVE_TO_DEVICE, "to device") /* by qn_stream_prefetch, qn_buffer_sync */                            \
-    X(QN_MOVE_TO_HOST, "to host")     /* the same */
+    X(QN_MOVE_TO_HOST, "to host")     /* the same */                                                         \
+    X(QN_MOVE_BETWEEN, "between")     /* of a unified buffer: what another device had newer */
 
 typedef enum qn_move {
 #define QN_MOVE_ENUM(name, text) name,
@@ -94,6 +97,21 @@ QN_API const char *qn_move_name(qn_move move);
 QN_API qn_status qn_buffer_get_moves(const qn_buffer *buffer, qn_move move, qn_moves *moves);
 /* The same of all buffers of the device, those that are gone too. */
 QN_API qn_status qn_device_get_moves(const qn_device *device, qn_move move, qn_moves *moves);
+
+/* ---- unified buffers ---- */
+
+/* A buffer of QN_MEMORY_UNIFIED lies on the host, and takes memory of a device when that first uses it: a launch, a transfer
+   or a graph on any device of the context takes the one buffer. Each such device has a copy; whoever needs bytes that are
+   newer elsewhere gets these, once: from another device directly where the driver can (CUDA), else from the host if that
+   has them, else from the device through host memory. The processor's device works on the host's side itself.
+   - The device that it is made for (qn_buffer_device) is the one whose default stream a NULL stream is.
+   - Work on one device is ordered as for any buffer: by streams and events. Between devices the library sees to it: what
+     another device or the processor is still to write is waited for, by the call that needs it.
+   - qn_buffer_read and qn_buffer_write go by the host's side, so that no device has to have a copy.
+   - The host's side is ordinary memory. A copy takes the pool's memory where the pool is of its device; too large for a
+     device is an error of the call that first uses it there.
+   - It has no native handle, is not exported, and is refused on persistent streams.
+   - What only a lost device had is lost: QN_ERROR_DEVICE_LOST for who needs it, until it is written anew. */
 
 /* ---- how much is taken ---- */
 

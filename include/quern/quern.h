@@ -354,7 +354,8 @@ QN_API qn_status qn_device_get_matrix_shape(const qn_device *device, uint32_t in
 /* Where a buffer's memory lies. */
 typedef enum qn_memory {
     QN_MEMORY_DEVICE, /* where kernels are fastest */
-    QN_MEMORY_SHARED  /* where host and kernels see it alike, also while kernels run: see qn_buffer_host */
+    QN_MEMORY_SHARED, /* where host and kernels see it alike, also while kernels run: see qn_buffer_host */
+    QN_MEMORY_UNIFIED /* on the host, and on each device of the context that uses it: see memory.h */
 } qn_memory;
 
 /* Defaults: zeroed memory of the device. With `data`, size bytes are copied from it. `uninitialised` skips the zeroing.

@@ -35,14 +35,25 @@ static qn_status check_host(const qn_device *device, const qn_buffer_desc *desc)
 static qn_status check_memory(const qn_device *device, const qn_buffer_desc *desc) {
     qn_context *context = device->object.context;
     if (desc->host) return check_host(device, desc);
-    if (desc->memory != QN_MEMORY_DEVICE && desc->memory != QN_MEMORY_SHARED)
+    if ((unsigned)desc->memory > QN_MEMORY_UNIFIED)
         return qn__fail(context, QN_ERROR_ARGUMENT, "qn_buffer_create: memory %d is not a qn_memory",
                         (int)desc->memory);
-    if (desc->memory == QN_MEMORY_DEVICE || device->info.capabilities & QN_CAN_SHARE_COHERENTLY) return QN_OK;
+    if (desc->memory != QN_MEMORY_SHARED || device->info.capabilities & QN_CAN_SHARE_COHERENTLY) return QN_OK;
     return qn__fail(context, QN_ERROR_UNSUPPORTED,
                     "qn_buffer_create: %s has no memory that kernels and the host see alike "
                     "(QN_CAN_SHARE_COHERENTLY); use QN_MEMORY_DEVICE, and map it",
                     device->name);
+}
+
+qn_status qn__check_size(const qn_device *device, uint64_t size) {
+    if (size <= device->info.max_buffer) return QN_OK;
+    char all[96] = "";
+    if (device->info.memory)
+        snprintf(all, sizeof all, "; it has %llu in all, of which buffers take %llu",
+                 (unsigned long long)device->info.memory, (unsigned long long)atomic_load(&device->used));
+    return qn__fail(device->object.context, QN_ERROR_RANGE,
+                    "qn_buffer_create: %llu bytes; %s allows %llu in a buffer%s", (unsigned long long)size,
+                    device->name, (unsigned long long)device->info.max_buffer, all);
 }
 
 static qn_status check_pool(qn_device *device, const qn_buffer_desc *desc) {
@@ -74,14 +85,7 @@ static qn_status check_create(qn_device *device, const qn_buffer_desc *given, qn
     if (!status) status = qn__check_exportable(device, desc);
     if (status) return status;
     if (desc->size == 0) return qn__fail(context, QN_ERROR_RANGE, "qn_buffer_create: the size is 0");
-    if (desc->size <= device->info.max_buffer) return QN_OK;
-    char all[96] = "";
-    if (device->info.memory)
-        snprintf(all, sizeof all, "; it has %llu in all, of which buffers take %llu",
-                 (unsigned long long)device->info.memory, (unsigned long long)atomic_load(&device->used));
-    return qn__fail(context, QN_ERROR_RANGE, "qn_buffer_create: %llu bytes; %s allows %llu in a buffer%s",
-                    (unsigned long long)desc->size, device->name, (unsigned long long)device->info.max_buffer,
-                    all);
+    return qn__check_size(device, desc->size);
 }
 
 static qn_status create_memory(qn_buffer *buffer, char *why) {
@@ -101,7 +105,7 @@ static qn_status create_memory(qn_buffer *buffer, char *why) {
 
 /* Where memory is short, destroyed buffers that are only kept for work in flight go first: those of finished work,
    and then, after waiting for it, all. */
-static qn_status allocate(qn_buffer *buffer) {
+qn_status qn__buffer_allocate(qn_buffer *buffer) {
     qn_device *device = buffer->device;
     const qn_backend *backend = device->backend;
     char why[QN__WHY];
@@ -132,7 +136,7 @@ static qn_status run_now(qn_buffer *buffer, const qn__command *command) {
 }
 
 static qn_status set_contents(qn_buffer *buffer, const qn_buffer_desc *desc) {
-    if (buffer->imported) return QN_OK;
+    if (buffer->imported || buffer->unified) return QN_OK;
     if (buffer->shared) { /* nothing uses it yet */
         if (desc->data)
             memcpy(buffer->shared, desc->data, desc->size);
@@ -147,7 +151,7 @@ static qn_status set_contents(qn_buffer *buffer, const qn_buffer_desc *desc) {
                            .host = (void *)desc->data,
                            .host_stays = true,
                            .pattern_size = 1};
-    if (desc->data) qn__buffer_moved(buffer, QN_MOVE_WRITE, desc->size);
+    if (desc->data) qn__count_move(buffer, QN_MOVE_WRITE, desc->size);
     return run_now(buffer, &command);
 }
 
@@ -188,8 +192,9 @@ qn_status qn_buffer_create(qn_device *device, const qn_buffer_desc *given, qn_bu
     buffer->exportable = desc.exportable;
     buffer->pool = desc.pool;
     if (buffer->pool) qn__retain(&buffer->pool->object);
-    status = allocate(buffer);
-    if (!status && buffer->label && device->backend->memory_label)
+    status =
+        desc.memory == QN_MEMORY_UNIFIED ? qn__unified_init(buffer, desc.data) : qn__buffer_allocate(buffer);
+    if (!status && buffer->memory && buffer->label && device->backend->memory_label)
         device->backend->memory_label(device->gpu, buffer->memory, buffer->label);
     if (!status) status = set_contents(buffer, &desc);
     if (status) {
@@ -252,8 +257,9 @@ void qn__buffer_finalise(qn_buffer *buffer) {
         return;
     }
     qn__peer_forget(buffer, NULL);
-    qn__sides_free(buffer);
+    if (buffer->unified) qn__unified_free(buffer);
     if (buffer->memory) release_memory(buffer);
+    qn__sides_free(buffer);
     if (buffer->pool) qn__drop(&buffer->pool->object);
 }
 
@@ -296,14 +302,28 @@ static qn_status check_blocking(qn_buffer *buffer, const char *function) {
                     function);
 }
 
+/* By a map, of the bytes alone. */
+static qn_status transfer_unified(qn_buffer *buffer, uint64_t offset, void *data, uint64_t size,
+                                  bool writes) {
+    const char *function = writes ? "qn_buffer_write" : "qn_buffer_read";
+    const qn_buffer *root = qn__buffer_root(buffer);
+    if (!data) return qn__fail_null(buffer->object.context, function, "data");
+    if (root->write_maps || (root->maps && writes)) return qn__sides_refuse(root, function);
+    return qn__unified_transfer(buffer, offset, data, size, writes);
+}
+
 qn_status qn_buffer_write(qn_buffer *buffer, uint64_t offset, const void *data, uint64_t size) {
     qn_status status = check_blocking(buffer, "qn_buffer_write");
+    if (!status && size && qn__buffer_root(buffer)->unified)
+        return transfer_unified(buffer, offset, (void *)data, size, true);
     if (!status) status = qn__stream_write(NULL, buffer, offset, data, size, true);
     return status || size == 0 ? status : qn_stream_wait(buffer->device->stream, QN_FOREVER);
 }
 
 qn_status qn_buffer_read(qn_buffer *buffer, uint64_t offset, void *data, uint64_t size) {
     qn_status status = check_blocking(buffer, "qn_buffer_read");
+    if (!status && size && qn__buffer_root(buffer)->unified)
+        return transfer_unified(buffer, offset, data, size, false);
     if (!status) status = qn_stream_read(NULL, buffer, offset, data, size);
     return status || size == 0 ? status : qn_stream_wait(buffer->device->stream, QN_FOREVER);
 }

@@ -152,10 +152,9 @@ static qn_status make_replay(const qn_graph *graph, qn__graph_part *part, const 
 /* ---- editions ---- */
 
 static void add_use(qn__graph_edition *edition, const qn__use *use) {
-    qn_buffer *root = qn__buffer_root(use->buffer);
     size_t at = 0;
-    while (at < edition->num_uses && edition->uses[at].buffer != root) at++;
-    if (at == edition->num_uses) edition->uses[edition->num_uses++] = (qn__use){root, false};
+    while (at < edition->num_uses && edition->uses[at].root != use->root) at++;
+    if (at == edition->num_uses) edition->uses[edition->num_uses++] = qn__use_of(use->root, false);
     edition->uses[at].writes |= use->writes;
 }
 

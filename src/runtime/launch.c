@@ -121,13 +121,14 @@ static qn_status store_bytes(launch *l, uint32_t index, const qn_arg *arg, unsig
     return QN_OK;
 }
 
-static void bind_buffer(launch *l, uint32_t index, qn_buffer *buffer) {
+static void bind_buffer(launch *l, uint32_t index, const qn__use *use) {
     const qn__param_info *param = &l->info->params[index];
-    const qn_buffer *root = qn__buffer_root(buffer);
-    const uint64_t address = root->address + buffer->offset;
+    const qn_buffer *buffer = use->buffer;
+    const uint64_t address = use->root->address + buffer->offset;
     const uint32_t n = l->num_buffers++;
-    l->bindings[n] = (qn__binding){index, root->memory, buffer->offset};
-    l->uses[n] = (qn__use){buffer, param->is_written || param->is_faults};
+    l->bindings[n] = (qn__binding){index, use->root->memory, buffer->offset};
+    l->uses[n] = *use;
+    l->uses[n].writes = param->is_written || param->is_faults;
     l->extents[index] = buffer->size;
     memcpy(l->args + param->offset, &address, sizeof address);
 }
@@ -142,6 +143,12 @@ static qn_status store_buffer(launch *l, uint32_t index, const qn_arg *arg) {
         qn_status status = qn__check(buffer, QN__OBJECT_BUFFER, l->function, param->name);
         if (status == QN_ERROR_ARGUMENT) return wrong(l, index, "the pointer is not a buffer");
         if (status) return status;
+        qn__use use = qn__use_of(buffer, false);
+        if (QN__UNLIKELY(use.root->unified != NULL) && buffer->object.context == l->context) {
+            status = qn__unified_on(use.root, l->device, &use.root);
+            if (!status) bind_buffer(l, index, &use);
+            return status;
+        }
         if (buffer->device != l->device && (buffer->device->replaced || l->device->replaced))
             return qn__other_device(buffer->device, l->device, "%s", l->function);
         if (buffer->object.context != l->context || buffer->device != l->device)
@@ -149,7 +156,7 @@ static qn_status store_buffer(launch *l, uint32_t index, const qn_arg *arg) {
                 l->context, buffer->object.context, QN_ERROR_WRONG_CONTEXT,
                 "%s: parameter %u of %s, '%s %s': the buffer is of another device or context", l->function,
                 (unsigned)index + 1, l->info->name, param->type_name, param->name);
-        bind_buffer(l, index, buffer);
+        bind_buffer(l, index, &use);
     } else {
         l->may_have_null = true;
     }
@@ -202,8 +209,10 @@ static void store_own(launch *l, uint32_t index) {
     l->extents[index] = 0;
     if (param->extent_of)
         memcpy(l->args + param->offset, &l->extents[param->extent_of - 1], sizeof *l->extents);
-    else
-        bind_buffer(l, index, param->is_faults ? program->faults : program->state);
+    else {
+        const qn__use use = qn__use_of(param->is_faults ? program->faults : program->state, false);
+        bind_buffer(l, index, &use);
+    }
 }
 
 /* All, or the values alone, that is what is no pointer. */

@@ -83,6 +83,7 @@ qn_status qn_buffer_native(const qn_buffer *buffer, qn_native_kind kind, uint64_
     if (status) return status;
     qn_device *device = buffer->device;
     status = check_kind(device, QN__OBJECT_BUFFER, kind, handle);
+    if (!status) status = qn__unified_refuse(buffer, "qn_buffer_native");
     if (status) return status;
     const qn_buffer *root = qn__buffer_root((qn_buffer *)buffer);
     if (kind == QN_NATIVE_HOST_POINTER && !root->shared)
@@ -108,6 +109,8 @@ static qn_status check_buffers(qn_stream *stream, qn_buffer *const *buffers, siz
         if (buffers[i]->device != stream->device)
             return qn__fail_both(context, buffers[i]->object.context, QN_ERROR_WRONG_CONTEXT,
                                  "qn_stream_native_begin: buffer %zu is of another device or context", i);
+        status = qn__unified_refuse(buffers[i], "qn_stream_native_begin");
+        if (status) return status;
     }
     return QN_OK;
 }
@@ -151,7 +154,7 @@ qn_status qn_stream_native_begin(qn_stream *stream, qn_buffer *const *buffers, s
         return qn__fail(context, QN_ERROR_RANGE, "qn_stream_native_begin: %zu buffers", num_buffers);
     qn__use *uses = qn__allocate(&context->allocator, (num_buffers + 1) * sizeof *uses);
     if (!uses) return qn__fail_memory(context, (num_buffers + 1) * sizeof *uses);
-    for (size_t i = 0; i < num_buffers; i++) uses[i] = (qn__use){buffers[i], true};
+    for (size_t i = 0; i < num_buffers; i++) uses[i] = qn__use_of(buffers[i], true);
     status = qn__buffers_use(uses, num_buffers, stream, QN_MOVE_TRANSFER, "qn_stream_native_begin");
     if (!status) status = lend(stream);
     if (status) {

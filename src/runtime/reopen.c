@@ -8,7 +8,8 @@
 /* The device field of a kind of object that has one, or NULL. */
 static qn_device **device_of(qn__object *o, qn__object_kind kind) {
     switch (kind) {
-    case QN__OBJECT_BUFFER: return &((qn_buffer *)(void *)o)->device;
+    case QN__OBJECT_BUFFER: /* a unified one is of no device; its copies are */
+        return qn__buffer_root((qn_buffer *)(void *)o)->unified ? NULL : &((qn_buffer *)(void *)o)->device;
     case QN__OBJECT_PROGRAM: return &((qn_program *)(void *)o)->device;
     case QN__OBJECT_STREAM: return &((qn_stream *)(void *)o)->device;
     case QN__OBJECT_EVENT: return &((qn_event *)(void *)o)->device;

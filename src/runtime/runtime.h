@@ -109,6 +109,10 @@ struct qn_context {
     qn__courier courier;
 };
 
+typedef struct qn__move_count {
+    atomic_uint_fast64_t count, bytes;
+} qn__move_count;
+
 struct qn_device {
     qn__object object;
     const qn_backend *backend;
@@ -123,11 +127,11 @@ struct qn_device {
     qn__target target; /* what kernels are compiled for */
     qn_stream *stream; /* the default stream */
     atomic_uint safe_programs;
-    bool replaced;                 /* it stands for what was made before a loss (reopen.c) */
-    bool left;                     /* by a context that is closed, with a stream that is not done */
-    qn__queue *crossing;           /* the courier's, or NULL (crossing.c) */
-    pthread_mutex_t use_lock;      /* guards state, maps and users of all its buffers */
-    qn_moves moves[QN_MOVE_COUNT]; /* of all its buffers; guarded by use_lock */
+    bool replaced;                       /* it stands for what was made before a loss (reopen.c) */
+    bool left;                           /* by a context that is closed, with a stream that is not done */
+    qn__queue *crossing;                 /* the courier's, or NULL (crossing.c) */
+    pthread_mutex_t use_lock;            /* guards state, maps and users of all its buffers */
+    qn__move_count moves[QN_MOVE_COUNT]; /* of all its buffers */
     atomic_uint_fast64_t used, peak, buffers, host, host_peak, pinned, pinned_peak;
     atomic_uint_fast64_t kept; /* by pools */
     pthread_mutex_t host_lock; /* of what follows */
@@ -147,6 +151,12 @@ struct qn_memory_pool {
     uint64_t free_blocks, free_bytes, buffers, used, peak, taken, taken_peak, host, host_peak, pinned,
         pinned_peak, made, reused, refused;
 };
+
+/* Of a unified buffer (unified.c): its copies, each a root that no handle names. */
+typedef struct qn__unified {
+    pthread_mutex_t lock;
+    qn_buffer *copies;
+} qn__unified;
 
 struct qn_buffer {
     qn__object object;
@@ -188,13 +198,19 @@ struct qn_buffer {
     bool is_beside;          /* a persistent stream may write it at any time */
     uint32_t crossings;      /* copies between devices that use it; guarded by the courier's lock */
     qn__peer_use *peer_uses; /* streams of other devices that do; the same */
-    qn_moves moves[QN_MOVE_COUNT];
+    qn__move_count moves[QN_MOVE_COUNT];
+    qn__unified *unified; /* of a unified one, which has no memory itself but the view */
+    qn_buffer *copy_of;   /* of a copy: that one, which owns it */
+    qn_buffer *next_copy;
+    bool in_view;                /* a copy's memory is the view */
+    const qn_stream *crossed_on; /* the stream that last got it from another device: compared only */
 };
 
 /* A buffer that a command uses. */
 typedef struct qn__use {
-    qn_buffer *buffer;
+    qn_buffer *buffer; /* what has to live as long as the command */
     bool writes;
+    qn_buffer *root; /* what has the memory: of a unified buffer the device's copy */
 } qn__use;
 
 struct qn_program {
@@ -393,6 +409,9 @@ qn_status qn__stream_put(qn_stream *stream, const qn__command *command);
 qn_status qn__stream_submit_wait(qn_stream *stream, const qn__command *command, qn_device *of,
                                  qn__object *object, uint64_t *number);
 qn_status qn__stream_submit_crossing(qn_stream *stream, qn__crossing *crossing, uint64_t *number);
+/* A copy between roots or views of two devices, one of which is the stream's; all is checked. */
+qn_status qn__stream_cross(qn_stream *stream, qn_buffer *from, uint64_t from_offset, qn_buffer *to,
+                           uint64_t to_offset, uint64_t size, uint64_t *number);
 /* The stream's queue is quern's again: a command stands behind what was submitted to it meanwhile. */
 qn_status qn__stream_take_back(qn_stream *stream, uint64_t *number);
 /* All parts of it, with nothing of other threads between them. */
@@ -442,6 +461,16 @@ static inline qn_buffer *qn__buffer_root(qn_buffer *buffer) {
     return buffer->parent ? buffer->parent : buffer;
 }
 
+/* Of a buffer that is not unified, or of a copy. */
+static inline qn__use qn__use_of(qn_buffer *buffer, bool writes) {
+    qn_buffer *root = qn__buffer_root(buffer);
+    return (qn__use){root->copy_of ? root->copy_of : buffer, writes, root};
+}
+/* Of any, on the device, where a unified one gets its copy if it has none. */
+qn_status qn__use_on(const qn_device *device, qn_buffer *buffer, bool writes, qn__use *use);
+qn_status qn__check_size(const qn_device *device, uint64_t size); /* whether a buffer may be so large */
+qn_status qn__buffer_allocate(qn_buffer *buffer);
+
 enum { QN__BUFFER_NAME = 160 };
 void qn__buffer_name(const qn_buffer *root, char *text); /* "the buffer 'weights'", or "the buffer" */
 
@@ -450,8 +479,32 @@ void qn__sides_free(qn_buffer *root);
 /* Before a command on `stream` uses the buffers: refuses mapped ones, brings the host's newer contents over for that reason. */
 qn_status qn__buffers_use(const qn__use *uses, size_t count, qn_stream *stream, qn_move move,
                           const char *function);
-/* Bytes of the buffer are moved by a command that the caller has asked for. */
-void qn__buffer_moved(qn_buffer *buffer, qn_move move, uint64_t size);
+void qn__count_move(qn_buffer *root, qn_move move, uint64_t bytes);
+/* For unified.c. Of a root: waits for the commands that use it; a stream waits for hidden copies; command `number` of the
+   stream is one, or another one that uses it; its host side is made; what is said of a mapped and of a read-only one. */
+qn_status qn__sides_wait(qn_buffer *root);
+qn_status qn__sides_order(qn_buffer *root, qn_stream *stream);
+void qn__sides_note(qn_buffer *root, qn_stream *stream, uint64_t number, bool is_hidden);
+qn_status qn__sides_make_view(qn_buffer *root);
+qn_status qn__sides_refuse(const qn_buffer *buffer, const char *function);
+qn_status qn__sides_refuse_to_write(const qn_buffer *root, const char *function);
+
+/* unified.c: the host's side with its contents, of a root that has no memory; and its end. The copy on a device; what a use of
+   one takes, before the command, and that it was written, after. */
+qn_status qn__unified_init(qn_buffer *home, const void *data);
+void qn__unified_free(qn_buffer *home);
+qn_status qn__unified_on(qn_buffer *home, const qn_device *device, qn_buffer **copy);
+qn_status qn__unified_use(const qn__use *use, qn_stream *stream, qn_move move, const char *function);
+void qn__unified_written(qn_buffer *copy);
+void qn__unified_lose(qn_buffer *copy); /* its device is lost */
+qn_buffer_state qn__unified_state(qn_buffer *home);
+/* Refuses those, where one memory is needed. */
+qn_status qn__unified_refuse(const qn_buffer *buffer, const char *function);
+/* What a map takes, and what its end for writing means; the buffer's lock is held. */
+qn_status qn__unified_fetch(qn_buffer *home, qn_map_access access, qn__interval interval, qn_move move);
+void qn__unified_take_over(qn_buffer *home);
+qn_status qn__unified_transfer(qn_buffer *buffer, uint64_t offset, void *data, uint64_t size, bool writes);
+
 /* Without a stream: refuses those that are read-only and would be written. */
 qn_status qn__buffers_check_writes(const qn__use *uses, size_t count, const char *function);
 /* After: remembers that command `number` uses them. */

@@ -9,6 +9,7 @@
 qn_buffer_state qn_buffer_get_state(const qn_buffer *buffer) {
     if (qn__check(buffer, QN__OBJECT_BUFFER, "qn_buffer_get_state", "buffer")) return QN_BUFFER_DEVICE;
     const qn_buffer *root = qn__buffer_root((qn_buffer *)buffer);
+    if (root->unified) return qn__unified_state((qn_buffer *)root);
     if (root->shared) return QN_BUFFER_BOTH;
     if (root->state == QN_BUFFER_HOST) return QN_BUFFER_HOST;
     const bool all =
@@ -19,19 +20,14 @@ qn_buffer_state qn_buffer_get_state(const qn_buffer *buffer) {
 
 /* ---- what was moved ---- */
 
-/* The lock is held. */
-static void count_move(qn_buffer *root, qn_move move, uint64_t bytes) {
-    qn_moves *const both[] = {&root->moves[move], &root->device->moves[move]};
+/* Of a unified buffer's copy: the buffer's. */
+void qn__count_move(qn_buffer *root, qn_move move, uint64_t bytes) {
+    qn_buffer *counted = root->copy_of ? root->copy_of : root;
+    qn__move_count *const both[] = {&counted->moves[move], &root->device->moves[move]};
     for (int i = 0; i < 2; i++) {
-        both[i]->count++;
-        both[i]->bytes += bytes;
+        atomic_fetch_add_explicit(&both[i]->count, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&both[i]->bytes, bytes, memory_order_relaxed);
     }
-}
-
-void qn__buffer_moved(qn_buffer *buffer, qn_move move, uint64_t size) {
-    pthread_mutex_lock(&buffer->device->use_lock);
-    count_move(qn__buffer_root(buffer), move, size);
-    pthread_mutex_unlock(&buffer->device->use_lock);
 }
 
 const char *qn_move_name(qn_move move) {
@@ -43,15 +39,13 @@ const char *qn_move_name(qn_move move) {
     return (unsigned)move < QN_MOVE_COUNT ? names[move] : NULL;
 }
 
-static qn_status get_moves(qn_device *device, const qn_moves *all, qn_move move, qn_moves *moves,
+static qn_status get_moves(const qn_device *device, const qn__move_count *all, qn_move move, qn_moves *moves,
                            const char *function) {
     qn_context *context = device->object.context;
     if (!moves) return qn__fail_null(context, function, "moves");
     if ((unsigned)move >= QN_MOVE_COUNT)
         return qn__fail(context, QN_ERROR_ARGUMENT, "%s: move %d is not a qn_move", function, (int)move);
-    pthread_mutex_lock(&device->use_lock);
-    *moves = all[move];
-    pthread_mutex_unlock(&device->use_lock);
+    *moves = (qn_moves){atomic_load(&all[move].count), atomic_load(&all[move].bytes)};
     return QN_OK;
 }
 
@@ -65,14 +59,14 @@ qn_status qn_buffer_get_moves(const qn_buffer *buffer, qn_move move, qn_moves *m
 qn_status qn_device_get_moves(const qn_device *device, qn_move move, qn_moves *moves) {
     qn_status status = qn__check(device, QN__OBJECT_DEVICE, "qn_device_get_moves", "device");
     if (status) return status;
-    return get_moves((qn_device *)device, device->moves, move, moves, "qn_device_get_moves");
+    return get_moves(device, device->moves, move, moves, "qn_device_get_moves");
 }
 
 /* ---- who uses it ---- */
 
 /* Waits for the commands that use the buffer. A stream that is just being destroyed waits for its own work
    and then forgets its buffers: until then this looks again. */
-static qn_status wait_for_users(qn_buffer *root) {
+qn_status qn__sides_wait(qn_buffer *root) {
     qn_device *device = root->device;
     qn_status across = qn__crossing_wait(root);
     if (across) return across;
@@ -156,7 +150,7 @@ static qn_status send_host_side(qn_buffer *root, qn_stream *stream, qn_move move
         qn_status status = qn__stream_submit_now(stream, &command, &root->object, &number);
         if (number) mark_used(root, stream, number);
         if (status) return status;
-        count_move(root, move, command.size);
+        qn__count_move(root, move, command.size);
         note_hidden(root, stream, number);
         root->changed.count--;
     }
@@ -203,7 +197,7 @@ static qn_status settle_sides(qn_buffer *root, qn_stream *stream, qn_move move) 
     return status ? status : wait_for_hidden(root, stream);
 }
 
-static qn_status refuse(const qn_buffer *buffer, const char *function) {
+qn_status qn__sides_refuse(const qn_buffer *buffer, const char *function) {
     const qn_buffer *root = qn__buffer_root((qn_buffer *)buffer);
     char name[QN__BUFFER_NAME];
     qn__buffer_name(root, name);
@@ -211,7 +205,7 @@ static qn_status refuse(const qn_buffer *buffer, const char *function) {
                     root->write_maps ? " for writing" : "");
 }
 
-static qn_status refuse_to_write(const qn_buffer *root, const char *function) {
+qn_status qn__sides_refuse_to_write(const qn_buffer *root, const char *function) {
     char name[QN__BUFFER_NAME];
     qn__buffer_name(root, name);
     return qn__fail(root->object.context, QN_ERROR_ARGUMENT, "%s: %s is read-only and would be written",
@@ -219,9 +213,10 @@ static qn_status refuse_to_write(const qn_buffer *root, const char *function) {
 }
 
 static qn_status use(const qn__use *u, qn_stream *stream, qn_move move, const char *function) {
-    qn_buffer *root = qn__buffer_root(u->buffer);
-    if (root->write_maps || (root->maps && u->writes)) return refuse(u->buffer, function);
-    if (root->read_only && u->writes) return refuse_to_write(root, function);
+    qn_buffer *root = u->root;
+    if (root->copy_of) return QN_OK; /* it has been seen to */
+    if (root->write_maps || (root->maps && u->writes)) return qn__sides_refuse(u->buffer, function);
+    if (root->read_only && u->writes) return qn__sides_refuse_to_write(root, function);
     /* a graph's buffers are sent at its launch */
     if (root->shared || stream->recording) return QN_OK;
     return settle_sides(root, stream, move);
@@ -233,9 +228,9 @@ qn_status qn__buffer_cross(qn_buffer *buffer, bool writes, const char *function)
     qn_status status = QN_OK;
     pthread_mutex_lock(&device->use_lock);
     if (root->write_maps || (root->maps && writes))
-        status = refuse(buffer, function);
+        status = qn__sides_refuse(buffer, function);
     else if (root->read_only && writes)
-        status = refuse_to_write(root, function);
+        status = qn__sides_refuse_to_write(root, function);
     else if (!root->shared && root->state == QN_BUFFER_HOST)
         status = settle_sides(root, device->stream, QN_MOVE_TRANSFER);
     if (!status && writes) root->state = QN_BUFFER_DEVICE;
@@ -253,33 +248,43 @@ bool qn__buffer_is_sent(qn_buffer *root) {
 qn_status qn__buffers_use(const qn__use *uses, size_t count, qn_stream *stream, qn_move move,
                           const char *function) {
     if (count == 0) return QN_OK;
-    pthread_mutex_t *lock = &uses[0].buffer->device->use_lock;
+    pthread_mutex_t *lock = &uses[0].root->device->use_lock;
     qn_status status = QN_OK;
+    for (size_t i = 0; i < count && !status; i++)
+        if (QN__UNLIKELY(uses[i].root->copy_of != NULL))
+            status = qn__unified_use(&uses[i], stream, move, function);
     pthread_mutex_lock(lock);
     for (size_t i = 0; i < count && !status; i++) status = use(&uses[i], stream, move, function);
     pthread_mutex_unlock(lock);
     return status;
 }
 
+qn_status qn__use_on(const qn_device *device, qn_buffer *buffer, bool writes, qn__use *use) {
+    *use = qn__use_of(buffer, writes);
+    return use->root->unified ? qn__unified_on(use->root, device, &use->root) : QN_OK;
+}
+
 qn_status qn__buffers_check_writes(const qn__use *uses, size_t count, const char *function) {
     for (size_t i = 0; i < count; i++) {
-        const qn_buffer *root = qn__buffer_root(uses[i].buffer);
-        if (root->read_only && uses[i].writes) return refuse_to_write(root, function);
+        const qn_buffer *root = uses[i].root;
+        if (root->read_only && uses[i].writes) return qn__sides_refuse_to_write(root, function);
     }
     return QN_OK;
 }
 
 void qn__buffers_used(const qn__use *uses, size_t count, qn_stream *stream, uint64_t number) {
     if (count == 0 || stream->recording) return;
-    pthread_mutex_t *lock = &uses[0].buffer->device->use_lock;
+    pthread_mutex_t *lock = &uses[0].root->device->use_lock;
     pthread_mutex_lock(lock);
     for (size_t i = 0; i < count; i++) {
-        qn_buffer *root = qn__buffer_root(uses[i].buffer);
+        qn_buffer *root = uses[i].root;
         mark_used(root, stream, number);
         if (uses[i].writes) root->state = QN_BUFFER_DEVICE;
         if (uses[i].writes && qn__stream_is_apart(stream)) root->is_beside = true;
     }
     pthread_mutex_unlock(lock);
+    for (size_t i = 0; i < count; i++)
+        if (uses[i].writes && uses[i].root->copy_of) qn__unified_written(uses[i].root);
 }
 
 /* ---- maps ---- */
@@ -299,6 +304,11 @@ static void drop_view(qn_buffer *root) {
 }
 
 void qn__buffer_lose_view(qn_buffer *root) {
+    if (root->unified) return; /* the host's side is none of the device's */
+    if (root->copy_of) {
+        qn__unified_lose(root);
+        return;
+    }
     drop_view(root);
     root->changed.count = root->fresh.count = 0;
     root->sent_stream = NULL;
@@ -337,6 +347,22 @@ static qn_status make_view(qn_buffer *root, bool pin) {
     return QN_OK;
 }
 
+qn_status qn__sides_make_view(qn_buffer *root) { return make_view(root, false); }
+
+qn_status qn__sides_order(qn_buffer *root, qn_stream *stream) {
+    pthread_mutex_lock(&root->device->use_lock);
+    const qn_status status = wait_for_hidden(root, stream);
+    pthread_mutex_unlock(&root->device->use_lock);
+    return status;
+}
+
+void qn__sides_note(qn_buffer *root, qn_stream *stream, uint64_t number, bool is_hidden) {
+    pthread_mutex_lock(&root->device->use_lock);
+    mark_used(root, stream, number);
+    if (is_hidden) note_hidden(root, stream, number);
+    pthread_mutex_unlock(&root->device->use_lock);
+}
+
 /* What is read and the host does not have: neither as on the device nor because it is being written. Then there is room for
    all that the map's fetch and the last unmap note. */
 static bool list_missing(qn_buffer *root, qn_map_access access, qn__interval interval,
@@ -370,7 +396,7 @@ static qn_status fetch(qn_buffer *root, const qn__intervals *missing, qn_stream 
         status = qn__stream_submit_now(stream, &command, &root->object, &submitted);
         if (submitted) mark_used(root, stream, *number = submitted);
         if (status) break;
-        count_move(root, move, command.size);
+        qn__count_move(root, move, command.size);
         qn__intervals_add(&root->fresh, interval);
     }
     if (root->fresh.count && root->state == QN_BUFFER_DEVICE) root->state = QN_BUFFER_BOTH;
@@ -407,7 +433,8 @@ static qn_status fetch_later(qn_buffer *root, const qn__intervals *missing, qn_s
 /* On a stream, or at once where that is NULL. What the host has can be mapped when the device is gone. */
 static qn_status make_host_side(qn_buffer *root, qn_stream *stream, qn_map_access access,
                                 qn__interval interval, qn_move move) {
-    qn_status status = stream ? QN_OK : wait_for_users(root);
+    if (root->unified) return qn__unified_fetch(root, access, interval, move);
+    qn_status status = stream ? QN_OK : qn__sides_wait(root);
     if (!stream && !status) root->fetch_runs = false;
     const bool has_some = root->view && root->state != QN_BUFFER_DEVICE && !root->fetch_runs;
     const bool lost = status == QN_ERROR_DEVICE_LOST && has_some;
@@ -437,7 +464,15 @@ static qn_status check_map(qn_buffer *buffer, qn_map_access access, uint64_t off
                         (unsigned long long)size, (unsigned long long)offset,
                         (unsigned long long)buffer->size);
     const qn_buffer *root = qn__buffer_root(buffer);
-    return root->read_only && (access & QN_MAP_WRITE) ? refuse_to_write(root, function) : QN_OK;
+    return root->read_only && (access & QN_MAP_WRITE) ? qn__sides_refuse_to_write(root, function) : QN_OK;
+}
+
+static void lock_unified(const qn_buffer *root) {
+    if (root->unified) pthread_mutex_lock(&root->unified->lock);
+}
+
+static void unlock_unified(const qn_buffer *root) {
+    if (root->unified) pthread_mutex_unlock(&root->unified->lock);
 }
 
 static qn_status map(qn_buffer *buffer, qn_stream *stream, qn_map_access access, uint64_t offset,
@@ -448,13 +483,17 @@ static qn_status map(qn_buffer *buffer, qn_stream *stream, qn_map_access access,
     qn_buffer *root = qn__buffer_root(buffer);
     const uint64_t begin = buffer->offset + offset;
     const qn__interval interval = {begin, begin + size};
+    lock_unified(root);
     status = make_host_side(root, stream, access, interval, QN_MOVE_MAP);
-    if (status) return status;
     pthread_mutex_lock(&root->device->use_lock);
-    root->maps++;
-    if (access & QN_MAP_WRITE) root->write_maps++;
-    if ((access & QN_MAP_WRITE) && !root->shared) qn__intervals_add(&root->written, interval);
+    if (!status) {
+        root->maps++;
+        if (access & QN_MAP_WRITE) root->write_maps++;
+        if ((access & QN_MAP_WRITE) && !root->shared) qn__intervals_add(&root->written, interval);
+    }
     pthread_mutex_unlock(&root->device->use_lock);
+    unlock_unified(root);
+    if (status) return status;
     *pointer = (root->shared ? (unsigned char *)root->shared : root->view) + begin;
     return QN_OK;
 }
@@ -476,7 +515,9 @@ static qn_status check_stream(qn_stream **stream, qn_buffer *buffer, const char 
     if (!status && *stream) status = qn__check_beside(buffer, *stream, QN__OBJECT_STREAM, function, "stream");
     if (status) return status;
     *stream = qn__stream_of(*stream, buffer->device);
-    if (buffer->device != (*stream)->device)
+    const bool is_unified =
+        qn__buffer_root(buffer)->unified && buffer->object.context == (*stream)->object.context;
+    if (buffer->device != (*stream)->device && !is_unified)
         return qn__other_device(buffer->device, (*stream)->device,
                                 "%s: the buffer is of another device or context", function);
     if ((*stream)->recording)
@@ -502,15 +543,20 @@ qn_status qn_stream_map(qn_stream *stream, qn_buffer *buffer, qn_map_access acce
 /* ---- bringing them together ---- */
 
 static qn_status bring_to_device(qn_buffer *buffer, qn_stream *stream, const char *function) {
-    return qn__buffers_use(&(qn__use){buffer, false}, 1, stream, QN_MOVE_TO_DEVICE, function);
+    qn__use use;
+    qn_status status = qn__use_on(stream->device, buffer, false, &use);
+    return status ? status : qn__buffers_use(&use, 1, stream, QN_MOVE_TO_DEVICE, function);
 }
 
 /* On the stream, or now where that is NULL. What is mapped for reading may be brought over as well. */
 static qn_status bring_to_host(qn_buffer *buffer, qn_stream *stream, const char *function) {
     qn_buffer *root = qn__buffer_root(buffer);
     const qn__interval interval = {buffer->offset, buffer->offset + buffer->size};
-    if (root->write_maps) return refuse(root, function);
-    return make_host_side(root, stream, QN_MAP_READ, interval, QN_MOVE_TO_HOST);
+    if (root->write_maps) return qn__sides_refuse(root, function);
+    lock_unified(root);
+    const qn_status status = make_host_side(root, stream, QN_MAP_READ, interval, QN_MOVE_TO_HOST);
+    unlock_unified(root);
+    return status;
 }
 
 qn_status qn_stream_prefetch(qn_stream *stream, qn_buffer *buffer, qn_side side) {
@@ -538,6 +584,10 @@ qn_status qn_buffer_sync(qn_buffer *buffer) {
 
 /* What maps for writing reached is the newest there is now. */
 static void take_over(qn_buffer *root) {
+    if (root->unified) {
+        qn__unified_take_over(root);
+        return;
+    }
     for (size_t i = 0; i < root->written.count; i++) {
         qn__intervals_add(&root->fresh, root->written.list[i]);
         qn__intervals_add(&root->changed, root->written.list[i]);
@@ -553,12 +603,14 @@ qn_status qn_buffer_unmap(qn_buffer *buffer) {
     qn_buffer *root = qn__buffer_root(buffer);
     if (root->maps == 0)
         return qn__fail(root->object.context, QN_ERROR_STATE, "qn_buffer_unmap: the buffer is not mapped");
+    lock_unified(root);
     pthread_mutex_lock(&root->device->use_lock);
     if (--root->maps == 0) {
         if (root->write_maps) take_over(root);
         root->write_maps = 0;
     }
     pthread_mutex_unlock(&root->device->use_lock);
+    unlock_unified(root);
     return QN_OK;
 }
 

@@ -401,18 +401,25 @@ static qn_status check_range(const qn_buffer *buffer, uint64_t offset, uint64_t 
                     (unsigned long long)buffer->size);
 }
 
-/* Checks both objects and the range; the buffer is then ready to be used on the stream. */
-static qn_status check_transfer(qn_stream *stream, qn_buffer *buffer, uint64_t offset, uint64_t size,
-                                bool writes, const char *function) {
-    qn_status status = qn__check_beside(stream, buffer, QN__OBJECT_BUFFER, function, "buffer");
-    if (!status) status = qn__check_beside(buffer, stream, QN__OBJECT_STREAM, function, "stream");
-    if (status) return status;
-    if (buffer->device != stream->device)
+/* Checks device and range; the buffer is then ready to be used on the stream. */
+static qn_status make_ready(qn_stream *stream, qn_buffer *buffer, uint64_t offset, uint64_t size, bool writes,
+                            const char *function, qn__use *use) {
+    const bool is_unified =
+        qn__buffer_root(buffer)->unified && buffer->object.context == stream->object.context;
+    if (buffer->device != stream->device && !is_unified)
         return qn__other_device(buffer->device, stream->device,
                                 "%s: the buffer is of another device or context", function);
-    status = check_range(buffer, offset, size, function);
-    if (status) return status;
-    return qn__buffers_use(&(qn__use){buffer, writes}, 1, stream, QN_MOVE_TRANSFER, function);
+    qn_status status = check_range(buffer, offset, size, function);
+    if (!status) status = qn__use_on(stream->device, buffer, writes, use);
+    return status ? status : qn__buffers_use(use, 1, stream, QN_MOVE_TRANSFER, function);
+}
+
+/* The same, and both objects. */
+static qn_status check_transfer(qn_stream *stream, qn_buffer *buffer, uint64_t offset, uint64_t size,
+                                bool writes, const char *function, qn__use *use) {
+    qn_status status = qn__check_beside(stream, buffer, QN__OBJECT_BUFFER, function, "buffer");
+    if (!status) status = qn__check_beside(buffer, stream, QN__OBJECT_STREAM, function, "stream");
+    return status ? status : make_ready(stream, buffer, offset, size, writes, function, use);
 }
 
 /* Of a copy the last buffer is the one that is written. */
@@ -421,7 +428,7 @@ static void count_transfer(const qn__command *command, const qn__use *last) {
     const qn_move move = command->kind == QN__COMMAND_WRITE  ? QN_MOVE_WRITE
                          : command->kind == QN__COMMAND_READ ? QN_MOVE_READ
                                                              : QN_MOVE_COPY;
-    qn__buffer_moved(last->buffer, move, command->size);
+    qn__count_move(last->root, move, command->size);
 }
 
 /* Submits a transfer of one or two buffers, or of one and pinned host memory, and remembers who uses them. */
@@ -442,19 +449,20 @@ static qn_status check_host(qn_stream *stream, const void *data, uint64_t size, 
 qn_status qn__stream_write(qn_stream *stream, qn_buffer *buffer, uint64_t offset, const void *data,
                            uint64_t size, bool data_stays) {
     stream = stream_for(stream, buffer);
-    qn_status status = check_transfer(stream, buffer, offset, size, true, "qn_stream_write");
+    qn__use use;
+    qn_status status = check_transfer(stream, buffer, offset, size, true, "qn_stream_write", &use);
     if (!status) status = check_host(stream, data, size, "qn_stream_write");
     if (status || size == 0) return status;
     /* a graph has a copy of its own */
     qn__host *pinned = stream->recording ? NULL : qn__host_find(stream->device, data, size);
     qn__command command = {.kind = QN__COMMAND_WRITE,
-                           .to = qn__buffer_root(buffer)->memory,
+                           .to = use.root->memory,
                            .to_offset = buffer->offset + offset,
                            .size = size,
                            .host = (void *)data,
                            .host_stays = data_stays || pinned,
                            .host_pinned = pinned != NULL};
-    status = submit_transfer(stream, &command, &(qn__use){buffer, true}, 1, pinned);
+    status = submit_transfer(stream, &command, &use, 1, pinned);
     if (pinned) qn__drop(&pinned->object);
     return status;
 }
@@ -466,7 +474,8 @@ qn_status qn_stream_write(qn_stream *stream, qn_buffer *buffer, uint64_t offset,
 
 qn_status qn_stream_read(qn_stream *stream, qn_buffer *buffer, uint64_t offset, void *data, uint64_t size) {
     stream = stream_for(stream, buffer);
-    qn_status status = check_transfer(stream, buffer, offset, size, false, "qn_stream_read");
+    qn__use use;
+    qn_status status = check_transfer(stream, buffer, offset, size, false, "qn_stream_read", &use);
     if (!status) status = check_host(stream, data, size, "qn_stream_read");
     if (status || size == 0) return status;
     if (stream->recording)
@@ -474,12 +483,12 @@ qn_status qn_stream_read(qn_stream *stream, qn_buffer *buffer, uint64_t offset, 
                         "qn_stream_read: reads cannot be recorded in a graph");
     qn__host *pinned = qn__host_find(stream->device, data, size);
     qn__command command = {.kind = QN__COMMAND_READ,
-                           .from = qn__buffer_root(buffer)->memory,
+                           .from = use.root->memory,
                            .from_offset = buffer->offset + offset,
                            .size = size,
                            .host = data,
                            .host_pinned = pinned != NULL};
-    status = submit_transfer(stream, &command, &(qn__use){buffer, false}, 1, pinned);
+    status = submit_transfer(stream, &command, &use, 1, pinned);
     if (pinned) qn__drop(&pinned->object);
     return status;
 }
@@ -520,15 +529,11 @@ static qn_status check_across(const qn_stream *stream, const qn_buffer *from, ui
 
 /* By the driver itself, in order on the stream. */
 static qn_status copy_by_peers(qn_stream *stream, const qn__command *command, const qn__use *own,
-                               const qn__use *other) {
-    qn_buffer *root = qn__buffer_root(other->buffer);
+                               const qn__use *other, uint64_t *number) {
     qn__use uses[] = {*own, *other};
-    uint64_t number = 0;
-    qn_status status = qn__peer_reserve(root, stream);
-    if (!status) status = qn__stream_submit(stream, command, uses, 2, NULL, &number);
-    if (number) qn__peer_set(root, stream, number);
-    if (number) qn__buffers_used(own, 1, stream, number);
-    if (number) qn__buffer_moved(own->writes ? own->buffer : other->buffer, QN_MOVE_COPY, command->size);
+    qn_status status = qn__peer_reserve(other->root, stream);
+    if (!status) status = qn__stream_submit(stream, command, uses, 2, NULL, number);
+    if (*number) qn__peer_set(other->root, stream, *number);
     return status;
 }
 
@@ -542,31 +547,50 @@ static qn__command copy_of(const qn_buffer *from, uint64_t from_offset, const qn
                          .size = size};
 }
 
-/* Between two devices. What is not the drivers' own affair, the courier does when the stream gets there. */
+/* What is not the drivers' own affair, the courier does when the stream gets there. */
+qn_status qn__stream_cross(qn_stream *stream, qn_buffer *from, uint64_t from_offset, qn_buffer *to,
+                           uint64_t to_offset, uint64_t size, uint64_t *number) {
+    const bool reads = stream->device == from->device;
+    const qn__use own = qn__use_of(reads ? from : to, !reads), other = qn__use_of(reads ? to : from, reads);
+    const bool in_host = own.root->shared || other.root->shared;
+    qn__crossing *crossing = NULL;
+    *number = 0;
+    if (qn__are_peers(from->device, to->device) && !in_host && qn__buffer_is_sent(other.root)) {
+        qn__command command = copy_of(from, from_offset, to, to_offset, size);
+        command.from_gpu = from->device->gpu;
+        command.to_gpu = to->device->gpu;
+        return copy_by_peers(stream, &command, &own, &other, number);
+    }
+    qn_status status = qn__crossing_new(from, from_offset, to, to_offset, size, &crossing);
+    if (!status) status = qn__stream_submit_crossing(stream, crossing, number);
+    if (status && crossing) qn__crossing_free(crossing);
+    return status;
+}
+
+/* Between two devices. */
 static qn_status copy_across(qn_stream *stream, qn_buffer *from, uint64_t from_offset, qn_buffer *to,
                              uint64_t to_offset, uint64_t size) {
     qn_status status = check_across(stream, from, from_offset, to, to_offset, size);
     if (status || size == 0) return status;
     const bool reads = stream->device == from->device;
-    const qn__use own = {reads ? from : to, !reads}, other = {reads ? to : from, reads};
-    qn__crossing *crossing = NULL;
+    const qn__use own = qn__use_of(reads ? from : to, !reads);
     uint64_t number = 0;
     status = qn__buffers_use(&own, 1, stream, QN_MOVE_TRANSFER, "qn_stream_copy");
-    if (!status) status = qn__buffer_cross(other.buffer, other.writes, "qn_stream_copy");
-    const bool in_host = qn__buffer_root(from)->shared || qn__buffer_root(to)->shared;
-    if (!status && qn__are_peers(from->device, to->device) && !in_host &&
-        qn__buffer_is_sent(qn__buffer_root(other.buffer))) {
-        qn__command command = copy_of(from, from_offset, to, to_offset, size);
-        command.from_gpu = from->device->gpu;
-        command.to_gpu = to->device->gpu;
-        return copy_by_peers(stream, &command, &own, &other);
-    }
-    if (!status) status = qn__crossing_new(from, from_offset, to, to_offset, size, &crossing);
-    if (!status) status = qn__stream_submit_crossing(stream, crossing, &number);
-    if (status && crossing) qn__crossing_free(crossing);
+    if (!status) status = qn__buffer_cross(reads ? to : from, reads, "qn_stream_copy");
+    if (!status) status = qn__stream_cross(stream, from, from_offset, to, to_offset, size, &number);
     if (number) qn__buffers_used(&own, 1, stream, number);
-    if (number) qn__buffer_moved(to, QN_MOVE_COPY, size);
+    if (number) qn__count_move(qn__buffer_root(to), QN_MOVE_COPY, size);
     return status;
+}
+
+/* A unified buffer becomes its copy on the stream's device. */
+static qn_status choose_copy(const qn_stream *stream, qn_buffer **buffer, uint64_t *offset, uint64_t size) {
+    qn_buffer *root = qn__buffer_root(*buffer);
+    if (!root->unified || root->object.context != stream->object.context) return QN_OK;
+    qn_status status = check_range(*buffer, *offset, size, "qn_stream_copy");
+    if (status) return status;
+    *offset += (*buffer)->offset;
+    return qn__unified_on(root, stream->device, buffer);
 }
 
 qn_status qn_stream_copy(qn_stream *stream, qn_buffer *from, uint64_t from_offset, qn_buffer *to,
@@ -575,21 +599,25 @@ qn_status qn_stream_copy(qn_stream *stream, qn_buffer *from, uint64_t from_offse
     qn_status status = qn__check_beside(stream, from, QN__OBJECT_BUFFER, "qn_stream_copy", "buffer");
     if (!status) status = qn__check_beside(stream, to, QN__OBJECT_BUFFER, "qn_stream_copy", "buffer");
     if (!status) status = qn__check_beside(from, stream, QN__OBJECT_STREAM, "qn_stream_copy", "stream");
+    if (!status) status = choose_copy(stream, &from, &from_offset, size);
+    if (!status) status = choose_copy(stream, &to, &to_offset, size);
     if (status) return status;
     if (from->device != to->device) return copy_across(stream, from, from_offset, to, to_offset, size);
-    status = check_transfer(stream, from, from_offset, size, false, "qn_stream_copy");
-    if (!status) status = check_transfer(stream, to, to_offset, size, true, "qn_stream_copy");
+    qn__use uses[2];
+    status = make_ready(stream, from, from_offset, size, false, "qn_stream_copy", &uses[0]);
+    if (!status) status = make_ready(stream, to, to_offset, size, true, "qn_stream_copy", &uses[1]);
     if (status || size == 0) return status;
     if (overlap(from, from_offset, to, to_offset, size))
         return qn__fail(stream->object.context, QN_ERROR_RANGE, "qn_stream_copy: the ranges overlap");
     const qn__command command = copy_of(from, from_offset, to, to_offset, size);
-    return submit_transfer(stream, &command, (const qn__use[]){{from, false}, {to, true}}, 2, NULL);
+    return submit_transfer(stream, &command, uses, 2, NULL);
 }
 
 qn_status qn_stream_fill(qn_stream *stream, qn_buffer *buffer, uint64_t offset, uint64_t size,
                          const void *pattern, size_t pattern_size) {
     stream = stream_for(stream, buffer);
-    qn_status status = check_transfer(stream, buffer, offset, size, true, "qn_stream_fill");
+    qn__use use;
+    qn_status status = check_transfer(stream, buffer, offset, size, true, "qn_stream_fill", &use);
     if (status) return status;
     qn_context *context = stream->object.context;
     if (!pattern) return qn__fail_null(context, "qn_stream_fill", "pattern");
@@ -601,10 +629,10 @@ qn_status qn_stream_fill(qn_stream *stream, qn_buffer *buffer, uint64_t offset, 
             pattern_size);
     if (size == 0) return QN_OK;
     qn__command command = {.kind = QN__COMMAND_FILL,
-                           .to = qn__buffer_root(buffer)->memory,
+                           .to = use.root->memory,
                            .to_offset = buffer->offset + offset,
                            .size = size,
                            .pattern_size = (uint32_t)pattern_size};
     memcpy(command.pattern, pattern, pattern_size);
-    return submit_transfer(stream, &command, &(qn__use){buffer, true}, 1, NULL);
+    return submit_transfer(stream, &command, &use, 1, NULL);
 }

@@ -61,7 +61,8 @@ static qn_status check_place(const qn_buffer *buffer, const tensor *t) {
 }
 
 static qn_status check(const qn_buffer *buffer, const tensor *t) {
-    const qn_status status = check_shape(buffer->object.context, t);
+    qn_status status = check_shape(buffer->object.context, t);
+    if (!status) status = qn__unified_refuse(buffer, t->function);
     return status ? status : check_place(buffer, t);
 }
 
