@@ -24,12 +24,19 @@ foreach(name xor digits regression vae gan series mnist rnn text gpt2)
     target_link_libraries(quern_${name} PRIVATE quern_tensor_static)
 endforeach()
 
-quern_example(ring_vector_add examples/rings/vector_add.c)
-target_link_libraries(quern_ring_vector_add PRIVATE quern_ring_static)
+foreach(name vector_add stream_filter anomalies)
+    quern_example(ring_${name} examples/rings/${name}.c)
+    target_link_libraries(quern_ring_${name} PRIVATE quern_ring_static)
+endforeach()
 
 if(QUERN_TESTS)
     add_test(NAME example.ring_vector_add COMMAND quern_ring_vector_add)
     set_tests_properties(example.ring_vector_add PROPERTIES PASS_REGULAR_EXPRESSION "0 of 8000 numbers wrong")
+    add_test(NAME example.ring_stream_filter COMMAND quern_ring_stream_filter ${PROJECT_BINARY_DIR}/stream_filter.svg)
+    set_tests_properties(example.ring_stream_filter PROPERTIES PASS_REGULAR_EXPRESSION "0 of 64000 samples wrong")
+    add_test(NAME example.ring_anomalies COMMAND quern_ring_anomalies ${PROJECT_BINARY_DIR}/anomalies.svg)
+    set_tests_properties(example.ring_anomalies PROPERTIES PASS_REGULAR_EXPRESSION
+                                                           "20 of 20 anomalies found, 0 false alarms, 100 questions")
     add_test(NAME example.xor COMMAND quern_xor)
     set_tests_properties(example.xor PROPERTIES PASS_REGULAR_EXPRESSION "4 of 4 right")
     # Small networks that learn a little, interpreted: compiling would take longer. scripts/test-long runs the examples as they are.

@@ -1,6 +1,6 @@
-/* Sums of vectors by a kernel that stays on the device: a message has two vectors, its reply their sum. */
-#include <quern/ring.h>
-#include <stdio.h>
+/* Sums of vectors by a kernel that stays on the device: a message has two vectors, its reply their sum.
+   Usage: quern_ring_vector_add [PICTURE.svg] */
+#include "shared.h"
 
 enum { LENGTH = 8, COUNT = 1000 };
 
@@ -18,29 +18,18 @@ static const char source[] = "#include \"quern/ring.cl\"\n"
 
 /* Asks the ring for each sum, and counts those that are wrong. */
 static qn_status ask(qn_ring *ring, int *wrong) {
-    const uint64_t second = 1000000000;
     for (int k = 0; k < COUNT; k++) {
         vectors in;
         float sum[LENGTH];
         for (int i = 0; i < LENGTH; i++) in.a[i] = (float)(k + i), in.b[i] = (float)(2 * k);
-        const qn_status status = qn_ring_call(ring, &in, sizeof in, sum, sizeof sum, 10 * second);
+        const qn_status status = qn_ring_call(ring, &in, sizeof in, sum, sizeof sum, 10 * SECOND);
         if (status) return status;
         for (int i = 0; i < LENGTH; i++) *wrong += sum[i] != (float)(3 * k + i);
     }
     return QN_OK;
 }
 
-static void print(qn_ring *ring) {
-    qn_ring_info info;
-    qn_ring_stats stats;
-    if (qn_ring_get_info(ring, &info) || qn_ring_get_stats(ring, &stats)) return;
-    printf("messages  p50       p99       longest   mode\n%-8llu  %-6.1f us %-6.1f us %-6.1f us %s\n",
-           (unsigned long long)stats.handled, (double)stats.latency.p50_ns / 1e3,
-           (double)stats.latency.p99_ns / 1e3, (double)stats.latency.max_ns / 1e3,
-           info.mode == QN_RING_RESIDENT ? "stays on the device" : info.reason);
-}
-
-int main(void) {
+int main(int argc, char **argv) {
     const qn_ring_desc desc = {.program = {.source = source},
                                .handler = "add",
                                .message_type = "vectors",
@@ -52,11 +41,9 @@ int main(void) {
     int wrong = 0;
     qn_status status = qn_context_create(NULL, &context);
     if (!status) status = qn_device_get(context, NULL, &device);
-    if (!status) status = qn_ring_create(device, &desc, &ring);
-    if (!status) status = qn_ring_launch(ring, QN_FOREVER);
-    if (!status) status = qn_ring_activate(ring, QN_FOREVER);
+    if (!status) status = start_ring(device, &desc, &ring);
     if (!status) status = ask(ring, &wrong);
-    if (!status) print(ring);
+    if (!status) report_ring(ring, "sums of vectors", argc > 1 ? argv[1] : NULL);
     if (status) fprintf(stderr, "%s: %s\n", qn_status_text(status), qn_error_message(context));
     printf("%d of %d numbers wrong\n", wrong, COUNT * LENGTH);
     qn_ring_destroy(ring);

@@ -47,7 +47,8 @@ static void list_links(const qn_ring *ring, char *text, size_t size, bool with_t
 }
 
 /* The kernel around the handler, or a check of the kernel by hand. */
-static int write_loop(const qn_ring_desc *desc, const char *path, char *text, size_t size) {
+static int write_loop(const qn_ring_desc *desc, uint32_t message_size, const char *path, char *text,
+                      size_t size) {
     const int head = snprintf(text, size, "#include \"quern/ring.cl\"\n#include \"%s\"\n", path);
     if (desc->loop || head < 0 || (size_t)head >= size) return head;
     const char *message = desc->message_type ? desc->message_type : "void";
@@ -56,7 +57,7 @@ static int write_loop(const qn_ring_desc *desc, const char *path, char *text, si
         snprintf(check, sizeof check,
                  "_Static_assert(sizeof(%.200s) == %u, \"the ring's message_size is not the size of its "
                  "message_type\");\n",
-                 message, (unsigned)desc->message_size);
+                 message, (unsigned)message_size);
     const char *state = desc->state_type ? desc->state_type : "void";
     const int loop =
         snprintf(text + head, size - (size_t)head,
@@ -77,7 +78,7 @@ static qn_status compile(qn_ring *ring, const qn_ring_desc *desc, qn_header *hea
     char parameters[512], names[256];
     char text[2048];
     const char *path = desc->program.path ? desc->program.path : "ring_text.cl";
-    const int length = write_loop(desc, path, text, sizeof text);
+    const int length = write_loop(desc, ring->desc.message_size, path, text, sizeof text);
     if (length < 0 || (size_t)length >= sizeof text)
         return qn__ring_fail(ring, QN_ERROR_ARGUMENT,
                              "qn_ring_create: the names of the handler and its types are too long");

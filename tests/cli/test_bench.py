@@ -216,9 +216,11 @@ class Bench(ToolTest):
         shown = self.quern("bench", "rings", "--device", "cpu", "--seconds", "0.01", "--json", "r.json")
         rows = json.loads(self.read("r.json"))["results"]
         self.assertEqual([row["what"] for row in rows if "p" not in row["what"].split()[-1]],
-                         ["messages of 64 bytes, in batches", "messages of 64 bytes, by four threads"])
-        self.assertEqual(len(rows), 8, shown)
+                         ["messages of 64 bytes, in batches", "messages of 64 bytes, by four threads", "a hop from ring to ring"])
+        self.assertEqual(len(rows), 9, shown)
         self.assertRegex(shown, r"an idle ring's part of a core, adaptive +[0-9.]+ %")
+        self.assertRegex(self.quern("bench", "rings", "--device", "cpu", "--soak", "0.5"),
+                         r"soak: \d+ messages in 0.5 s, each once and in order")
         self.assertIn("null has no memory for a ring's queues", self.quern("bench", "rings", "--device", "null"))
         self.quern("bench", "start", "--device", "null", "--seconds", "0.001", status=DIFFERENT, error="the first result is wrong")
         self.quern("bench", "launch", "--device", "null", "--seconds", "0.001", status=DIFFERENT,

@@ -14,6 +14,7 @@ typedef struct bench_options {
     const char *devices;             /* names with commas, "all", or NULL: the default one */
     const char *against;             /* peers' names with commas, or "all"; NULL: none */
     const char *json, *svg, *before; /* files; NULL: none */
+    double soak;                     /* seconds of full load that `rings` is put under instead; 0: none */
     double seconds;                  /* of measuring, for each figure; 0: as many as suit the sections */
     bool ladder;
     bool is_brief;     /* all sections are measured: with operands no larger than need be */

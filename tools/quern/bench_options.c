@@ -138,10 +138,12 @@ int bench_option(bench_options *o, int argc, char **argv, int *i) {
         o->ladder = true;
         return -1;
     }
-    if (option_value("--seconds", argc, argv, i, &value)) {
+    const bool soaks = option_value("--soak", argc, argv, i, &value);
+    if (soaks || option_value("--seconds", argc, argv, i, &value)) {
         if (!value) return needs_value(given);
-        if (parse_seconds(value, &o->seconds)) return -1;
-        return tool_fail(TOOL_USAGE, "--seconds is a number above 0, up to 3600, not '%s'", value);
+        if (parse_seconds(value, soaks ? &o->soak : &o->seconds)) return -1;
+        return tool_fail(TOOL_USAGE, "%s is a number above 0, up to 3600, not '%s'",
+                         soaks ? "--soak" : "--seconds", value);
     }
     if (option_value("--elements", argc, argv, i, &value)) {
         char *end;

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "bench.h"
+#include "bench_rings.h"
 
 enum { MOST_WORDS = 512, CAPACITY = 1024, BATCH = 128, PRODUCERS = 4 };
 
@@ -266,10 +267,12 @@ int bench_rings_run(bench_device *d) {
         printf("  %s has no memory for a ring's queues\n\n", d->info.name);
         return TOOL_OK;
     }
+    if (d->options->soak) return bench_rings_soak(d);
     int result = measure_calls(d, 8);
     if (!result) result = measure_calls(d, MOST_WORDS);
     if (!result) result = measure_rate(d, "messages of 64 bytes, in batches", stream);
     if (!result) result = measure_rate(d, "messages of 64 bytes, by four threads", stream_by_producers);
+    if (!result) result = bench_rings_hops(d);
     if (!result) result = measure_idle(d);
     if (!result) putchar('\n');
     return result;
