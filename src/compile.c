@@ -267,7 +267,9 @@ static bool run_front(compile *c) {
     const bool is_wgsl = c->request->language == QN__WGSL;
     wgsl_module *module = is_wgsl ? parse_wgsl(c) : NULL;
     ast_unit *unit = is_wgsl ? context.unit : parse(c, &context);
-    if ((is_wgsl ? !module : !unit) || c->diag.errors) return fail(c, QN__COMPILE_SOURCE_ERROR);
+    /* A WGSL module is looked at as far as it was read. */
+    const bool is_read = is_wgsl ? module && !c->diag.stopped : unit && !c->diag.errors;
+    if (!is_read) return fail(c, QN__COMPILE_SOURCE_ERROR);
     lower_config config = {.arena = c->arena,
                            .sources = &c->sources,
                            .diag = &c->diag,

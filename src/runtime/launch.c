@@ -249,16 +249,16 @@ static bool has_whole_sub_groups(const launch *l, const qn__command *command) {
     return true;
 }
 
-/* What the kernel was told of all launches (-cl-uniform-work-group-size) must hold for this one. */
+/* What the kernel was told of all launches (-cl-uniform-work-group-size; WGSL) must hold for this one. */
 static qn_status check_uniform(const launch *l, const qn__command *command) {
+    const char *why = l->info->reqd_local[0] ? "has work-groups of a fixed size, all of them whole"
+                                             : "was compiled with -cl-uniform-work-group-size";
     for (int d = 0; l->info->uniform_groups && d < 3; d++)
         if (command->global[d] % command->local[d])
-            return qn__fail(
-                l->context, QN_ERROR_LAUNCH_SIZE,
-                "%s: %s was compiled with -cl-uniform-work-group-size; in dimension %d global size %llu "
-                "is no multiple of local size %u",
-                l->function, l->info->name, d, (unsigned long long)command->global[d],
-                (unsigned)command->local[d]);
+            return qn__fail(l->context, QN_ERROR_LAUNCH_SIZE,
+                            "%s: %s %s; in dimension %d global size %llu is no multiple of local size %u",
+                            l->function, l->info->name, why, d, (unsigned long long)command->global[d],
+                            (unsigned)command->local[d]);
     return QN_OK;
 }
 

@@ -35,6 +35,7 @@ struct wgsl_expr {
     bool is_grouped; /* in parentheses */
     front_loc loc;   /* of the name, the operator, or where it begins */
     qn__str name;
+    qn__str text;    /* as it is written */
     uint64_t number; /* an integer, or the bits of a double */
     wgsl_expr *a, *b;
     wgsl_exprs parameters; /* template parameters */
@@ -78,6 +79,7 @@ struct wgsl_decl {
     wgsl_attributes result; /* attributes of a function's result */
     wgsl_stmt *body;
     unsigned num_returns;     /* of a function */
+    bool is_broken;           /* it was not read to its end: whatever names it is silent */
     bool is_lowered;          /* a function that something calls */
     struct wgsl_value *value; /* what the name means, once state is 2 */
     struct wgsl_binding *binding;
@@ -102,6 +104,7 @@ struct wgsl_stmt {
     uint8_t kind;       /* wgsl_stmt_kind */
     uint8_t op, joined; /* as in wgsl_expr, without the '=' */
     bool is_default;    /* clause */
+    uint8_t keyword;    /* loop: the token that begins it */
     bool has_continue;  /* loop: a statement in it continues it */
     front_loc loc, end; /* end: of the brace that closes a block */
     wgsl_expr *a, *b;

@@ -293,7 +293,9 @@ static wgsl_value call_row(wgsl_lower *w, const wgsl_builtin *row, const matchin
                            unsigned count, const wgsl_expr *e) {
     for (unsigned i = 0; i < count; i++) {
         const wgsl_type *type = parameter_type(w, m, m->parameters[i]);
-        if (type) args[i] = qn__wf_convert(w, args[i], type, e->args.data[i]->loc, "the argument");
+        if (type)
+            args[i] = qn__wf_convert(w, args[i], type, e->args.data[i]->loc,
+                                     qn__arena_printf(w->arena, "an argument of '%s'", row->name));
         if (qn__wf_is_error(&args[i])) return failed;
     }
     if (e->loc.line) qn__wf_at(w, e->loc);
@@ -309,8 +311,15 @@ wgsl_value qn__wf_builtin_call(wgsl_lower *w, const wgsl_builtin *row, const wgs
     if (row->special == qn__wf_refused) return row->special(w, row, NULL, 0, e);
     const size_t count = e->args.len;
     for (size_t i = 0; i < count && i < MOST_ARGS; i++) {
-        args[i] = qn__wf_rvalue(w, e->args.data[i]);
+        const char letter =
+            strchr(row->signature, ':')[1 + (i < strlen(strchr(row->signature, ':') + 1) ? i : 0)];
+        args[i] = letter == '*' ? qn__wf_eval(w, e->args.data[i]) : qn__wf_rvalue(w, e->args.data[i]);
         if (qn__wf_is_error(&args[i])) return failed;
+        if (letter != '*' || args[i].form != WGSL_FORM_PLACE) continue;
+        const wgsl_value error = qn__wf_error(w, e->args.data[i]->loc, "'%s' takes a pointer, not %s itself",
+                                              row->name, qn__wf_quote(w, e->args.data[i]));
+        qn__wf_hint(w, "write '&' in front of it");
+        return error;
     }
     if (e->loc.line) qn__wf_at(w, e->loc);
     if (e->parameters.len && row->special != qn__wf_bitcast)

@@ -92,7 +92,7 @@ static bool calls_itself(const wgsl_lower *w, const wgsl_decl *decl) {
 wgsl_value qn__wf_call_function(wgsl_lower *w, wgsl_decl *decl, const wgsl_value *args, const wgsl_expr *e) {
     const front_loc loc = e ? e->loc : decl->loc;
     if (!decl->body || !qn__wf_enter(w, loc)) return failed;
-    wgsl_call frame = {.outer = w->call, .decl = decl};
+    wgsl_call frame = {.outer = w->call, .decl = decl, .loc = loc};
     decl->is_lowered = true;
     wgsl_value result = failed;
     const size_t num_symbols = w->symbols.len;

@@ -118,8 +118,9 @@ static wgsl_value composite(wgsl_lower *w, const wgsl_expr *e, const wgsl_type *
         return qn__wf_error(w, e->loc, "'%s' is made of %llu values; here are %zu", qn__wf_type_name(w, type),
                             (unsigned long long)count, args->count);
     for (size_t i = 0; i < count; i++) {
-        const char *what = type->kind == WGSL_STRUCT ? qn__arena_printf(w->arena, "member '%.*s'",
-                                                                        QN__STR_PRINTF(type->members[i].name))
+        const char *what = type->kind == WGSL_STRUCT ? qn__arena_printf(w->arena, "member '%.*s' of '%.*s'",
+                                                                        QN__STR_PRINTF(type->members[i].name),
+                                                                        QN__STR_PRINTF(type->name))
                                                      : "an element";
         args->values[i] = qn__wf_convert(w, args->values[i], qn__wf_part_type(type, i), loc_of(e, i), what);
         if (qn__wf_is_error(&args->values[i])) return failed;

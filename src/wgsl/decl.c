@@ -5,6 +5,8 @@
 
 #include "wgsl/internal.h"
 
+enum { MOST_ID = 65535 };
+
 /* ---- attributes ---- */
 
 const wgsl_attribute *qn__wf_attribute(const wgsl_attributes *list, const char *name) {
@@ -21,7 +23,10 @@ uint64_t qn__wf_attribute_number(wgsl_lower *w, const wgsl_attribute *attribute,
         return 0;
     }
     const wgsl_expr *e = attribute->args.data[index];
-    if (!qn__wf_const_int(w, e, stage, "an attribute's number", &value)) return 0;
+    if (!qn__wf_const_int(w, e, stage,
+                          qn__arena_printf(w->arena, "the number of @%.*s", QN__STR_PRINTF(attribute->name)),
+                          &value))
+        return 0;
     if (value >= least && value <= INT32_MAX) return (uint64_t)value;
     qn__wf_error(w, e->loc, "@%.*s takes a number of at least %d; this is %lld",
                  QN__STR_PRINTF(attribute->name), (int)least, (long long)value);
@@ -60,14 +65,22 @@ void qn__wf_declare(wgsl_lower *w, qn__str name, front_loc loc, wgsl_value value
     qn__vec_push(w->arena, &w->symbols, (wgsl_symbol){name, loc, value});
 }
 
-static const wgsl_symbol *find_local(const wgsl_lower *w, qn__str name) {
+static const wgsl_symbol *find_local(wgsl_lower *w, qn__str name) {
     const size_t first = w->call ? w->call->first_symbol : w->symbols.len;
-    for (size_t i = w->symbols.len; i-- > first;)
-        if (qn__str_equal(w->symbols.data[i].name, name)) return &w->symbols.data[i];
+    for (size_t i = w->symbols.len; i-- > first;) {
+        if (!qn__str_equal(w->symbols.data[i].name, name)) continue;
+        const wgsl_frame *frame = w->call->frames;
+        if (frame && frame->is_continuing && i >= frame->skipped && i < frame->level)
+            qn__wf_error(w, frame->continued,
+                         "this 'continue' passes the declaration of '%.*s', which 'continuing' uses",
+                         QN__STR_PRINTF(name));
+        return &w->symbols.data[i];
+    }
     return NULL;
 }
 
 static wgsl_value of_decl(wgsl_lower *w, wgsl_decl *decl, const wgsl_expr *e) {
+    if (decl->is_broken) return (wgsl_value){.form = WGSL_FORM_ERROR};
     if (decl->kind == WGSL_DECL_FUNCTION) return (wgsl_value){.form = WGSL_FORM_FUNCTION, .decl = decl};
     if (decl->state == 1) {
         wgsl_value error =
@@ -141,7 +154,8 @@ wgsl_value qn__wf_lookup(wgsl_lower *w, const wgsl_expr *e) {
 static wgsl_value initialiser(wgsl_lower *w, const wgsl_decl *decl, const wgsl_type *type) {
     wgsl_value v = qn__wf_rvalue(w, decl->init);
     if (qn__wf_is_error(&v)) return v;
-    if (v.form == WGSL_FORM_NONE) return qn__wf_error(w, decl->init->loc, "this call has no result");
+    if (v.form == WGSL_FORM_NONE)
+        return qn__wf_error(w, decl->init->loc, "%s has no result", qn__wf_quote(w, decl->init));
     const char *what = qn__arena_printf(w->arena, "the value of '%.*s'", QN__STR_PRINTF(decl->name));
     return type ? qn__wf_convert(w, v, type, decl->init->loc, what) : v;
 }
@@ -150,15 +164,16 @@ static wgsl_value constant(wgsl_lower *w, const wgsl_decl *decl, const wgsl_type
     const wgsl_value v = initialiser(w, decl, type);
     if (qn__wf_is_error(&v)) return v;
     if (v.form != WGSL_FORM_POINTER && v.stage == WGSL_STAGE_CONST) return v;
-    return qn__wf_error(w, decl->init->loc, "the value of 'const %.*s' is no constant",
-                        QN__STR_PRINTF(decl->name));
+    return qn__wf_error(w, decl->init->loc, "the value of 'const %.*s', %s, is no constant",
+                        QN__STR_PRINTF(decl->name), qn__wf_quote(w, decl->init));
 }
 
 void qn__wf_check_assert(wgsl_lower *w, const wgsl_decl *decl) {
     const wgsl_value v = qn__wf_rvalue(w, decl->init);
     if (qn__wf_is_error(&v)) return;
     if (v.form != WGSL_FORM_VALUE || v.type->kind != WGSL_BOOL || v.stage != WGSL_STAGE_CONST)
-        qn__wf_error(w, decl->init->loc, "const_assert takes a constant of type bool");
+        qn__wf_error(w, decl->init->loc, "const_assert takes a constant of type bool, which %s is not",
+                     qn__wf_quote(w, decl->init));
     else if (!v.bits[0])
         qn__wf_error(w, decl->loc, "const_assert failed");
 }
@@ -205,6 +220,10 @@ static wgsl_value from_option(wgsl_lower *w, const wgsl_decl *decl, const wgsl_t
 static const char *override_id(wgsl_lower *w, const wgsl_decl *decl) {
     const wgsl_attribute *id = qn__wf_attribute(&decl->attributes, "id");
     if (!id) return NULL;
+    if (qn__wf_attribute_number(w, id, 0, 0, WGSL_STAGE_CONST) > MOST_ID) {
+        qn__wf_error(w, id->loc, "@id takes a number of at most %d", MOST_ID);
+        return NULL;
+    }
     return qn__arena_printf(w->arena, "%llu",
                             (unsigned long long)qn__wf_attribute_number(w, id, 0, 0, WGSL_STAGE_CONST));
 }
@@ -216,8 +235,8 @@ static wgsl_value override_value(wgsl_lower *w, const wgsl_decl *decl, const wgs
     if (decl->init && qn__wf_is_error(&v)) return v;
     if (!type) type = v.type;
     if (!qn__wf_is_scalar(type))
-        return qn__wf_error(w, decl->loc, "an override is a number or bool, not '%s'",
-                            qn__wf_type_name(w, type));
+        return qn__wf_error(w, decl->loc, "override '%.*s' must be a number or bool, not '%s'",
+                            QN__STR_PRINTF(decl->name), qn__wf_type_name(w, type));
     if (decl->init && v.stage == WGSL_STAGE_RUN)
         return qn__wf_error(w, decl->init->loc, "the value of an override must be known before it runs");
     if (option) v = from_option(w, decl, type, option);
@@ -227,6 +246,20 @@ static wgsl_value override_value(wgsl_lower *w, const wgsl_decl *decl, const wgs
     }
     v.stage = WGSL_STAGE_OVERRIDE;
     return v;
+}
+
+/* Two overrides of one number. */
+static void check_ids(wgsl_lower *w) {
+    const wgsl_decls *decls = &w->source->decls;
+    for (size_t i = 0; i < decls->len; i++) {
+        const char *id = decls->data[i]->kind == WGSL_DECL_OVERRIDE ? override_id(w, decls->data[i]) : NULL;
+        for (size_t k = 0; id && k < i; k++) {
+            const char *other =
+                decls->data[k]->kind == WGSL_DECL_OVERRIDE ? override_id(w, decls->data[k]) : NULL;
+            if (other && !strcmp(id, other))
+                qn__wf_error(w, decls->data[i]->loc, "@id(%s) is there twice", id);
+        }
+    }
 }
 
 static bool is_override(wgsl_lower *w, const char *name) {
@@ -240,6 +273,7 @@ static bool is_override(wgsl_lower *w, const char *name) {
 }
 
 void qn__wf_check_overrides(wgsl_lower *w) {
+    check_ids(w);
     const front_options *options = w->config->options;
     for (size_t i = 0; options && i < options->defines.len; i++) {
         const char *name = options->defines.data[i].name;
@@ -262,9 +296,11 @@ static bool read_space(wgsl_lower *w, const wgsl_decl *decl, wgsl_binding *bindi
     while (words->len && space < QN__COUNT(spaces) && !qn__str_is(words->data[0]->name, spaces[space]))
         space++;
     if (!words->len || space == QN__COUNT(spaces) || space == WGSL_FUNCTION) {
-        wrong_variable(w, decl,
-                       words->len ? "has an address space that there is not at module scope"
-                                  : "needs an address space");
+        if (words->len)
+            qn__wf_error(w, words->data[0]->loc, "there is no address space %s at module scope",
+                         qn__wf_quote(w, words->data[0]));
+        else
+            wrong_variable(w, decl, "needs an address space");
         qn__wf_hint(
             w, "write var<private>, var<workgroup>, var<uniform>, var<storage> or var<storage, read_write>");
         return false;
@@ -275,8 +311,10 @@ static bool read_space(wgsl_lower *w, const wgsl_decl *decl, wgsl_binding *bindi
     while (mode < QN__COUNT(modes) && !qn__str_is(words->data[1]->name, modes[mode])) mode++;
     if (space != WGSL_STORAGE || words->len > 2 || mode == QN__COUNT(modes) || mode == WGSL_WRITE || !mode) {
         qn__wf_error(w, words->data[1]->loc,
-                     space == WGSL_STORAGE ? "a storage variable's access mode is read or read_write"
-                                           : "an access mode is for the address space 'storage' only");
+                     space == WGSL_STORAGE
+                         ? "a storage variable's access mode is read or read_write"
+                         : "an access mode is for the address space 'storage' only, not '%s'",
+                     spaces[space]);
         return false;
     }
     binding->access = (uint8_t)mode;
@@ -290,18 +328,22 @@ static const char *unfit(const wgsl_binding *binding) {
     case WGSL_STORAGE:
     case WGSL_UNIFORM:
         if (type->has_bool) return "holds a bool, which has no bytes that the host could see";
-        if (type->kind == WGSL_POINTER) return "is a pointer";
+        if (type->kind == WGSL_POINTER) return "is a pointer (ptr), which no variable holds";
+        if (type->is_overridable)
+            return "has a length that is no const-expression, which only workgroup variables may have";
         if (binding->space == WGSL_UNIFORM && type->has_runtime)
             return "holds an array without a length, which a uniform variable cannot";
         if (type->has_atomic && binding->access != WGSL_READ_WRITE)
             return "holds an atomic, so its access mode must be read_write";
         return NULL;
     case WGSL_PRIVATE:
+        if (type->is_overridable)
+            return "has a length that is no const-expression, which only workgroup variables may have";
         if (type->has_atomic) return "holds an atomic, which only workgroup and storage variables can";
         QN__FALLTHROUGH;
     default:
         return type->has_runtime ? "holds an array without a length, which only storage variables can"
-               : type->kind == WGSL_POINTER ? "is a pointer"
+               : type->kind == WGSL_POINTER ? "is a pointer (ptr), which no variable holds"
                                             : NULL;
     }
 }
@@ -334,9 +376,12 @@ static void read_binding(wgsl_lower *w, const wgsl_decl *decl, wgsl_binding *bin
     const wgsl_attribute *number = qn__wf_attribute(&decl->attributes, "binding");
     const bool wants = binding->space == WGSL_STORAGE || binding->space == WGSL_UNIFORM;
     if (wants != (group && number)) {
-        wrong_variable(w, decl,
-                       wants ? "needs @group and @binding"
-                             : "has a binding, which only storage and uniform variables have");
+        wrong_variable(
+            w, decl,
+            wants ? "needs @group and @binding"
+            : binding->space == WGSL_PRIVATE
+                ? "is private and has a binding, which only storage and uniform variables have"
+                : "is in workgroup memory and has a binding, which only storage and uniform variables have");
         return;
     }
     if (!wants) return;
@@ -386,8 +431,8 @@ static wgsl_value value_of(wgsl_lower *w, wgsl_decl *decl) {
     const wgsl_type *type = decl->type ? qn__wf_type_of(w, decl->type) : NULL;
     wgsl_value v = {.form = WGSL_FORM_ERROR};
     if (decl->type && !type) return v;
-    if (decl->kind == WGSL_DECL_CONST) return constant(w, decl, type);
-    check_attributes(w, &decl->attributes, "o");
+    check_attributes(w, &decl->attributes, decl->kind == WGSL_DECL_OVERRIDE ? "o" : "");
+    if (decl->kind != WGSL_DECL_OVERRIDE) return constant(w, decl, type);
     return override_value(w, decl, type);
 }
 
@@ -395,9 +440,37 @@ static wgsl_value type_value(const wgsl_type *type) {
     return (wgsl_value){.form = type ? WGSL_FORM_TYPE : WGSL_FORM_ERROR, .type = type};
 }
 
+/* What a function can take and give: values, and pointers to it. */
+static void check_signature(wgsl_lower *w, const wgsl_decl *decl) {
+    for (size_t i = 0; i <= decl->members.len; i++) {
+        const wgsl_decl *of = i < decl->members.len ? decl->members.data[i] : decl;
+        const wgsl_type *type = of->type ? qn__wf_type_of(w, of->type) : NULL;
+        if (!type) continue;
+        const bool is_pointer = type->kind == WGSL_POINTER && of != decl;
+        const bool fits =
+            is_pointer || (!type->has_atomic && !type->has_runtime && type->kind != WGSL_POINTER);
+        if (!fits)
+            qn__wf_error(w, of->type->loc, "%s of a function cannot be of type '%s'",
+                         of == decl ? "the result" : "a parameter", qn__wf_type_name(w, type));
+    }
+}
+
+static void check_function(wgsl_lower *w, const wgsl_decl *decl) {
+    check_attributes(w, &decl->attributes, "f");
+    check_attributes(w, &decl->result, "p");
+    for (size_t i = 0; i < decl->members.len; i++)
+        check_attributes(w, &decl->members.data[i]->attributes, "p");
+    check_signature(w, decl);
+    const wgsl_attribute *must_use = qn__wf_attribute(&decl->attributes, "must_use");
+    if (must_use && !decl->type) qn__wf_error(w, must_use->loc, "'@must_use' is for functions with a result");
+    if (qn__wf_attribute(&decl->attributes, "workgroup_size") &&
+        !qn__wf_attribute(&decl->attributes, "compute"))
+        qn__wf_error(w, decl->loc, "'@workgroup_size' is for entry points, which have '@compute'");
+}
+
 /* At module scope nothing of a function is seen, and instructions go nowhere. */
 void qn__wf_resolve(wgsl_lower *w, wgsl_decl *decl) {
-    if (decl->state || !qn__wf_enter(w, decl->loc)) return;
+    if (decl->state || decl->is_broken || !qn__wf_enter(w, decl->loc)) return;
     const ir_builder outer = w->b;
     wgsl_call *call = w->call;
     wgsl_value v = {.form = WGSL_FORM_ERROR};
@@ -413,7 +486,7 @@ void qn__wf_resolve(wgsl_lower *w, wgsl_decl *decl) {
         v = type_value(qn__wf_struct(w, decl));
         break;
     case WGSL_DECL_ASSERT: qn__wf_check_assert(w, decl); break;
-    case WGSL_DECL_FUNCTION: check_attributes(w, &decl->attributes, "f"); break;
+    case WGSL_DECL_FUNCTION: check_function(w, decl); break;
     default: v = value_of(w, decl);
     }
     if (decl->kind != WGSL_DECL_VAR) decl->value = qn__arena_copy(w->arena, &v, sizeof v);
@@ -433,7 +506,8 @@ static wgsl_value local_variable(wgsl_lower *w, const wgsl_decl *decl, const wgs
     const bool has_space = decl->parameters.len > 0;
     if (has_space && !qn__str_is(decl->parameters.data[0]->name, "function"))
         return qn__wf_error(w, decl->parameters.data[0]->loc,
-                            "a variable with this address space is declared at module scope");
+                            "a variable in address space %s is declared at module scope",
+                            qn__wf_quote(w, decl->parameters.data[0]));
     wgsl_value v = {.form = WGSL_FORM_ERROR};
     if (decl->init) {
         v = qn__wf_concrete(w, initialiser(w, decl, type), decl->init->loc);
@@ -442,7 +516,7 @@ static wgsl_value local_variable(wgsl_lower *w, const wgsl_decl *decl, const wgs
             return qn__wf_error(w, decl->init->loc, "a variable cannot hold a pointer; 'let' can");
         type = v.type;
     }
-    if (type->has_atomic || type->has_runtime || type->kind == WGSL_POINTER)
+    if (type->has_atomic || type->has_runtime || type->is_overridable || type->kind == WGSL_POINTER)
         return qn__wf_error(w, decl->loc, "a function's variable cannot be of type '%s'",
                             qn__wf_type_name(w, type));
     qn__wf_at(w, decl->loc);
@@ -478,6 +552,10 @@ void qn__wf_local_decl(wgsl_lower *w, wgsl_decl *decl) {
     const wgsl_type *type = NULL;
     wgsl_value v = {.form = WGSL_FORM_ERROR};
     qn__wf_at(w, decl->loc);
+    if (decl->is_broken) {
+        declare_once(w, decl, v);
+        return;
+    }
     if (decl->kind == WGSL_DECL_OVERRIDE) {
         qn__wf_error(w, decl->loc, "an override is declared at module scope");
     } else {

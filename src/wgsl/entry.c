@@ -32,6 +32,7 @@ static ir_value *private_variable(wgsl_lower *w, wgsl_binding *binding) {
     const wgsl_value place = qn__wf_variable_place(w, binding->type, name, WGSL_PRIVATE);
     const wgsl_value v = binding->decl->value ? *binding->decl->value : qn__wf_zero(w, binding->type);
     qn__wf_store(w, &place, &v);
+    place.place.pointer->def->mark = WGSL_MARK_PRIVATE;
     end_begin(w, outer);
     return place.place.pointer;
 }
@@ -133,7 +134,8 @@ static void make(wgsl_lower *w, wgsl_binding *binding) {
 
 wgsl_value qn__wf_module_variable(wgsl_lower *w, wgsl_binding *binding, front_loc loc) {
     wgsl_value v = {.form = WGSL_FORM_PLACE, .stage = WGSL_STAGE_RUN, .type = binding->type};
-    if (w->b.function == w->scratch) return qn__wf_error(w, loc, "a variable is no constant");
+    if (w->b.function == w->scratch)
+        return qn__wf_error(w, loc, "variable '%.*s' is no constant", QN__STR_PRINTF(binding->decl->name));
     if (binding->function != w->b.function) make(w, binding);
     v.place = (wgsl_place){.pointer = binding->pointer,
                            .space = binding->space,
@@ -284,6 +286,9 @@ static wgsl_value built_in(wgsl_lower *w, const wgsl_attribute *attribute, const
                     *wanted = qn__wf_vector(w, scalar, row->is_vector ? 3 : 1);
     if (type != wanted)
         return qn__wf_error(w, loc, "built-in value '%s' is '%s'", row->name, qn__wf_type_name(w, wanted));
+    if (w->seen_values & 1u << (row - values))
+        return qn__wf_error(w, loc, "built-in value '%s' is there twice", row->name);
+    w->seen_values |= 1u << (row - values);
     if (row->needs_extension && !w->source->enables_subgroups) {
         const wgsl_value error =
             qn__wf_error(w, e->loc, "built-in value '%s' needs the extension subgroups", row->name);
@@ -309,7 +314,8 @@ static wgsl_value parameter(wgsl_lower *w, const wgsl_decl *param) {
     const wgsl_attribute *attribute = qn__wf_attribute(&param->attributes, "builtin");
     if (attribute) return built_in(w, attribute, type, param->loc);
     if (type->kind != WGSL_STRUCT)
-        return qn__wf_error(w, param->loc, "an entry point's parameter needs @builtin");
+        return qn__wf_error(w, param->loc, "parameter '%.*s' of an entry point needs @builtin",
+                            QN__STR_PRINTF(param->name));
     wgsl_value *parts = QN__NEW_ARRAY(w->arena, wgsl_value, type->num_members + 1);
     for (uint32_t i = 0; i < type->num_members; i++) {
         attribute = qn__wf_attribute(member_attributes(w, type, i), "builtin");
@@ -414,18 +420,20 @@ static void body(wgsl_lower *w, wgsl_decl *decl, const wgsl_value *args, const w
 
 void qn__wf_entry(wgsl_lower *w, wgsl_decl *decl) {
     if (!read_group_size(w, decl)) return;
-    if (decl->type) qn__wf_error(w, decl->loc, "a compute shader's entry point has no result");
+    if (decl->type)
+        qn__wf_error(w, decl->loc, "entry point '%.*s' must have no result", QN__STR_PRINTF(decl->name));
     ir_function *function = function_new(w, decl);
     wgsl_value *args = QN__NEW_ARRAY(w->arena, wgsl_value, decl->members.len + 1);
     qn__ir_at_end(&w->b, function->body);
     qn__wf_at(w, decl->loc);
     w->gatherings.len = 0;
     w->entry = decl;
+    w->seen_values = 0;
     w->sub_group_severity = severity_of(w, decl);
     for (size_t i = 0; i < decl->members.len; i++) args[i] = parameter(w, decl->members.data[i]);
-    body(w, decl, args, NULL);
+    body(w, decl, args, decl->type ? qn__wf_type_of(w, decl->type) : NULL);
     order_parameters(w, function);
-    if (!w->diag->errors) qn__wf_check_uniformity(w, function);
+    if (!w->stopped) qn__wf_check_uniformity(w, function);
     zero_workgroup_memory(w);
     w->entry = NULL;
 }

@@ -42,7 +42,7 @@ static wgsl_value number(wgsl_lower *w, const wgsl_expr *e) {
     double value;
     memcpy(&value, &e->number, sizeof value);
     if (suffix == 'h' && !w->source->enables_f16)
-        return qn__wf_error(w, e->loc, "a number that ends in 'h' needs 'enable f16;'");
+        return qn__wf_error(w, e->loc, "the number %s needs 'enable f16;'", qn__wf_quote(w, e));
     const wgsl_type *type = w->scalars[suffix == 'f'   ? WGSL_F32
                                        : suffix == 'h' ? WGSL_F16
                                                        : WGSL_ABSTRACT_FLOAT];
@@ -148,14 +148,17 @@ static bool check_known(wgsl_lower *w, ir_op op, const wgsl_value *a, const wgsl
     const bool divides = op == IR_SDIV || op == IR_UDIV || op == IR_SREM || op == IR_UREM;
     if (w->unevaluated || !qn__wf_is_int(scalar) || !b->bits || b->stage == WGSL_STAGE_RUN) return true;
     for (unsigned i = 0; i < qn__wf_lanes(b->type); i++) {
-        if (divides && !b->bits[i]) return qn__wf_error(w, loc, "division by zero"), false;
+        if (divides && !b->bits[i])
+            return qn__wf_error(w, loc, "%s divides by zero", w->expr ? qn__wf_quote(w, w->expr) : "this"),
+                   false;
         if (!a->bits || a->stage == WGSL_STAGE_RUN || scalar->kind == WGSL_U32) continue;
         const int64_t x = signed_lane(a, i), y = signed_lane(b, i);
         const int64_t least = scalar->kind == WGSL_I32 ? INT32_MIN : INT64_MIN;
         const bool wraps =
             (divides && y == -1 && x == least) || (scalar->kind == WGSL_ABSTRACT_INT && overflows(op, x, y));
         if (wraps)
-            return qn__wf_error(w, loc, "the result is too large for '%s'", qn__wf_type_name(w, scalar)),
+            return qn__wf_error(w, loc, "the result of %s is too large for '%s'",
+                                w->expr ? qn__wf_quote(w, w->expr) : "this", qn__wf_type_name(w, scalar)),
                    false;
     }
     return true;
@@ -232,6 +235,31 @@ wgsl_value qn__wf_multiply(wgsl_lower *w, wgsl_value a, wgsl_value b, front_loc 
 
 /* ---- shifts ---- */
 
+/* Of what is known: the amount is less than the width, and no bits that count are lost. */
+static bool check_shift(wgsl_lower *w, bool left, const wgsl_value *a, const wgsl_value *b, front_loc loc) {
+    const wgsl_type *scalar = qn__wf_scalar_of(a->type);
+    const bool is_abstract = scalar->kind == WGSL_ABSTRACT_INT, is_text = w->call && !w->call->decl;
+    const unsigned width = is_abstract ? 64 : 32;
+    for (unsigned i = 0; b->bits && b->stage != WGSL_STAGE_RUN && i < qn__wf_lanes(b->type); i++) {
+        if (b->bits[i] >= width) {
+            qn__wf_error(w, loc, "a shift by %u is not less than the %u bits of the number",
+                         (unsigned)b->bits[i], width);
+            return false;
+        }
+        if (!left || !a->bits || a->stage == WGSL_STAGE_RUN || is_text) continue;
+        const int64_t value = scalar->kind == WGSL_U32 ? (int64_t)a->bits[i] : signed_lane(a, i);
+        const int64_t most = (is_abstract                ? INT64_MAX
+                              : scalar->kind == WGSL_U32 ? (int64_t)UINT32_MAX
+                                                         : (int64_t)INT32_MAX) >>
+                             b->bits[i];
+        if (value <= most && value >= -most - 1) continue;
+        qn__wf_error(w, loc, "the number shifted by %u is too large for '%s'", (unsigned)b->bits[i],
+                     qn__wf_type_name(w, scalar));
+        return false;
+    }
+    return true;
+}
+
 static wgsl_value shift(wgsl_lower *w, bool left, wgsl_value a, wgsl_value b, front_loc loc) {
     const char *name = left ? "<<" : ">>";
     const wgsl_type *scalar = qn__wf_scalar_of(a.type),
@@ -248,18 +276,7 @@ static wgsl_value shift(wgsl_lower *w, bool left, wgsl_value a, wgsl_value b, fr
     if (qn__wf_is_error(&a)) return a;
     scalar = qn__wf_scalar_of(a.type);
     const bool is_abstract = scalar->kind == WGSL_ABSTRACT_INT;
-    const unsigned width = is_abstract ? 64 : 32;
-    for (unsigned i = 0; b.bits && b.stage != WGSL_STAGE_RUN && i < qn__wf_lanes(b.type); i++) {
-        if (b.bits[i] >= width)
-            return qn__wf_error(w, loc, "a shift by %u is not less than the %u bits of the number",
-                                (unsigned)b.bits[i], width);
-        if (!left || !a.bits || a.stage == WGSL_STAGE_RUN || scalar->kind == WGSL_U32) continue;
-        const int64_t value = signed_lane(&a, i);
-        const int64_t most = (is_abstract ? INT64_MAX : (int64_t)INT32_MAX) >> b.bits[i];
-        if (value > most || value < -most - 1)
-            return qn__wf_error(w, loc, "the shifted number is too large for '%s'",
-                                qn__wf_type_name(w, scalar));
-    }
+    if (!check_shift(w, left, &a, &b, loc)) return failed;
     if (is_abstract) { /* of 64 bits both */
         wgsl_value wide = b;
         wide.type = a.type;
@@ -295,7 +312,10 @@ wgsl_value qn__wf_binary(wgsl_lower *w, unsigned op, unsigned joined, wgsl_value
         const wgsl_value *wrong = is_operand(&a) ? &b : &a;
         return qn__wf_error(
             w, loc, "'%s' does not take %s%s%s", operator_name(op, joined), wrong->type ? "'" : "",
-            wrong->type ? qn__wf_type_name(w, wrong->type) : "what is no value", wrong->type ? "'" : "");
+            wrong->type ? qn__wf_type_name(w, wrong->type)
+            : w->expr   ? qn__arena_printf(w->arena, "what is no value: %s", qn__wf_quote(w, w->expr))
+                        : "what is no value",
+            wrong->type ? "'" : "");
     }
     if (op == WGSL_T_SHIFT_LEFT || joined == WGSL_T_GREATER)
         return shift(w, op == WGSL_T_SHIFT_LEFT, a, b, loc);
@@ -387,8 +407,11 @@ static wgsl_value unary(wgsl_lower *w, const wgsl_expr *e) {
 static wgsl_value address(wgsl_lower *w, const wgsl_expr *e) {
     wgsl_value v = qn__wf_eval(w, e->a);
     if (qn__wf_is_error(&v)) return v;
-    if (v.form != WGSL_FORM_PLACE) return qn__wf_error(w, e->loc, "'&' takes a variable or a part of one");
-    if (v.place.is_lane) return qn__wf_error(w, e->loc, "there are no pointers to a vector's components");
+    if (v.form != WGSL_FORM_PLACE)
+        return qn__wf_error(w, e->loc, "%s: '&' takes a variable or a part of one", qn__wf_quote(w, e));
+    if (v.place.is_lane)
+        return qn__wf_error(w, e->loc, "%s: there are no pointers to a vector's components",
+                            qn__wf_quote(w, e));
     v.form = WGSL_FORM_POINTER;
     return v;
 }
@@ -434,8 +457,11 @@ static wgsl_value eval(wgsl_lower *w, const wgsl_expr *e) {
 
 wgsl_value qn__wf_eval(wgsl_lower *w, const wgsl_expr *e) {
     if (!e || !qn__wf_enter(w, e->loc)) return failed;
+    const wgsl_expr *outer = w->expr;
+    if (e->loc.line) w->expr = e; /* not of a built-in function's text */
     qn__wf_at(w, e->loc);
     const wgsl_value v = eval(w, e);
+    w->expr = outer;
     w->depth--;
     return v;
 }
@@ -451,10 +477,11 @@ wgsl_value qn__wf_rvalue(wgsl_lower *w, const wgsl_expr *e) {
     }
     if (v.form == WGSL_FORM_PLACE && (v.type->has_atomic || v.type->has_runtime))
         return qn__wf_error(w, e->loc,
-                            v.type->has_atomic ? "an atomic is read by atomicLoad"
-                                               : "an array without a length is no value");
+                            v.type->has_atomic ? "%s is an atomic, which atomicLoad reads"
+                                               : "%s is an array without a length, which is no value",
+                            qn__wf_quote(w, e));
     if (v.form == WGSL_FORM_PLACE && w->b.region == w->scratch->body)
-        return qn__wf_error(w, e->loc, "a variable is no constant");
+        return qn__wf_error(w, e->loc, "%s is a variable, where a constant is wanted", qn__wf_quote(w, e));
     return qn__wf_load(w, v);
 }
 
@@ -463,8 +490,9 @@ bool qn__wf_const_int(wgsl_lower *w, const wgsl_expr *e, wgsl_stage stage, const
     if (qn__wf_is_error(&v)) return false;
     const bool is_int = v.form == WGSL_FORM_VALUE && v.bits && qn__wf_is_int(v.type);
     if (!is_int || v.stage > stage) {
-        qn__wf_error(w, e->loc, "%s must be an integer that is known %s", what,
-                     stage == WGSL_STAGE_CONST ? "when it is compiled" : "before it runs");
+        qn__wf_error(w, e->loc, "%s must be an integer that is known %s; %s is not", what,
+                     stage == WGSL_STAGE_CONST ? "when it is compiled" : "before it runs",
+                     qn__wf_quote(w, e));
         return false;
     }
     *value = signed_lane(&v, 0);

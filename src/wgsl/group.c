@@ -55,7 +55,8 @@ wgsl_value qn__wf_atomic(wgsl_lower *w, const wgsl_builtin *row, wgsl_value *arg
         return qn__wf_error(w, e->args.data[0]->loc, "the atomic is in memory that is only read");
     const wgsl_type *type = place->type->element;
     for (unsigned i = 1; i < count; i++) {
-        args[i] = qn__wf_convert(w, args[i], type, e->args.data[i]->loc, "the argument");
+        args[i] = qn__wf_convert(w, args[i], type, e->args.data[i]->loc,
+                                 qn__arena_printf(w->arena, "an argument of '%s'", row->name));
         if (qn__wf_is_error(&args[i])) return failed;
     }
     ir_value *operands[] = {place->place.pointer, count > 1 ? qn__wf_ir(w, &args[1]) : NULL};
@@ -87,16 +88,25 @@ wgsl_value qn__wf_array_length(wgsl_lower *w, const wgsl_builtin *row, wgsl_valu
 
 /* ---- barriers ---- */
 
+/* Told of where the entry point does it, or calls a function for it. */
 void qn__wf_gather_note(wgsl_lower *w, const ir_instr *instr, const char *name, bool is_of_sub_group,
                         int operand) {
-    const wgsl_gathering note = {.instr = instr,
-                                 .loc = w->loc,
-                                 .name = name,
-                                 .is_of_sub_group = is_of_sub_group,
-                                 .wants_value = operand >= 0,
-                                 .operand = (uint8_t)(operand >= 0 ? operand : 0),
-                                 .severity =
-                                     is_of_sub_group ? w->sub_group_severity : (uint8_t)WGSL_SEVERITY_ERROR};
+    wgsl_gathering note = {.instr = instr,
+                           .loc = w->loc,
+                           .name = name,
+                           .is_of_sub_group = is_of_sub_group,
+                           .wants_value = operand >= 0,
+                           .operand = (uint8_t)(operand >= 0 ? operand : 0),
+                           .severity =
+                               is_of_sub_group ? w->sub_group_severity : (uint8_t)WGSL_SEVERITY_ERROR};
+    const wgsl_call *outer = w->call;
+    while (outer && outer->outer && !outer->outer->is_kernel) outer = outer->outer;
+    if (outer && outer->decl && !outer->is_kernel) {
+        note.inner = name;
+        note.inner_loc = w->loc;
+        note.loc = outer->loc;
+        note.name = qn__arena_strndup(w->arena, outer->decl->name.data, outer->decl->name.len);
+    }
     qn__vec_push(w->arena, &w->gatherings, note);
 }
 
@@ -125,9 +135,11 @@ wgsl_value qn__wf_uniform_load(wgsl_lower *w, const wgsl_builtin *row, wgsl_valu
     wgsl_value place = args[0];
     if (place.place.space != WGSL_WORKGROUP)
         return qn__wf_error(w, e->loc, "workgroupUniformLoad takes a pointer to workgroup memory");
+    if (place.type->has_atomic && place.type->kind != WGSL_ATOMIC)
+        return qn__wf_error(w, e->loc, "workgroupUniformLoad takes no pointer to '%s', which holds atomics",
+                            qn__wf_type_name(w, place.type));
     barrier(w, IR_FENCE_LOCAL, row->name);
     const ir_instr *before = w->b.region->last;
-    qn__wf_gather_note(w, before, "workgroupUniformLoad", false, -1);
     wgsl_value v;
     if (place.type->kind == WGSL_ATOMIC) {
         v = qn__wf_of_ir(place.type->element,
@@ -136,7 +148,11 @@ wgsl_value qn__wf_uniform_load(wgsl_lower *w, const wgsl_builtin *row, wgsl_valu
         place.form = WGSL_FORM_PLACE;
         v = qn__wf_load(w, place);
     }
-    for (ir_instr *i = before->next; i; i = i->next) i->mark = WGSL_MARK_UNIFORM;
+    for (ir_instr *i = before->next; i; i = i->next) {
+        if (i->op != IR_LOAD && i->op != IR_ATOMIC_LOAD) continue;
+        i->mark = WGSL_MARK_UNIFORM;
+        qn__wf_gather_note(w, i, row->name, false, 0);
+    }
     barrier(w, IR_FENCE_LOCAL, row->name);
     return v;
 }
@@ -223,8 +239,11 @@ static wgsl_value shuffle(wgsl_lower *w, const wgsl_builtin *row, wgsl_value *ar
     static const uint16_t ops[] = {IR_ADD, IR_XOR, IR_SUB, IR_ADD};
     const unsigned kind = row->variant % SUB_GROUP_FAMILY;
     ir_value *given = qn__wf_ir(w, &args[1]);
-    return shuffled(w, row->name, &args[0],
-                    kind ? qn__ir_op2(&w->b, (ir_op)ops[kind], own_id(w), given) : given);
+    if (kind) {
+        given = qn__ir_op2(&w->b, (ir_op)ops[kind], own_id(w), given);
+        qn__wf_gather_note(w, given->def, row->name, true, 1);
+    }
+    return shuffled(w, row->name, &args[0], given);
 }
 
 static wgsl_value single(wgsl_lower *w, const wgsl_builtin *row, wgsl_value *args, const wgsl_expr *e) {

@@ -4,7 +4,9 @@
 
 #include "wgsl/wgsl.h"
 
-enum { WGSL_MARK_UNIFORM = 2 }; /* ir_instr.mark: a load that gives all of a work-group the same */
+/* ir_instr.mark until the uniformity of the kernel is known: a load that gives all of a work-group the same; a block that ends where
+   `continue` goes; a variable at module scope. */
+enum { WGSL_MARK_UNIFORM = 1, WGSL_MARK_CONTINUED = 2, WGSL_MARK_PRIVATE = 8 };
 
 /* ---- types ---- */
 
@@ -139,7 +141,10 @@ typedef struct wgsl_frame {
     ir_instr *leave;  /* loop, or the block of a switch */
     ir_instr *repeat; /* the block that `continue` leaves, or the loop; NULL in a switch */
     bool is_left;
-    bool is_continuing; /* in the loop's `continuing`, which only `break if` leaves */
+    size_t level;        /* names known before the statement of the body, or behind the body */
+    size_t skipped;      /* the fewest at a `continue` */
+    front_loc continued; /* where that is */
+    bool is_continuing;  /* in the loop's `continuing`, which only `break if` leaves */
 } wgsl_frame;
 
 /* A function that is being lowered, in the one that calls it. */
@@ -153,6 +158,7 @@ typedef struct wgsl_call {
     bool is_kernel;
     bool returned;    /* by a return that is the last statement */
     unsigned returns; /* that were met */
+    front_loc loc;    /* of the call */
     wgsl_frame *frames;
 } wgsl_call;
 
@@ -161,6 +167,8 @@ typedef struct wgsl_gathering {
     const ir_instr *instr;
     front_loc loc;
     const char *name;
+    const char *inner; /* what a function called `name` does there, or NULL */
+    front_loc inner_loc;
     bool is_of_sub_group;
     bool wants_value; /* of operand `operand` */
     uint8_t operand;
@@ -176,8 +184,9 @@ typedef struct wgsl_lower {
     wgsl_module *source;
     ir_module *module;
     ir_builder b;
-    front_loc loc;        /* that instructions come from */
-    ir_function *scratch; /* for what stands at module scope */
+    front_loc loc;         /* that instructions come from */
+    const wgsl_expr *expr; /* that is being evaluated, or NULL */
+    ir_function *scratch;  /* for what stands at module scope */
     QN__VEC(const wgsl_type *) types;
     const wgsl_type *scalars[WGSL_LAST_SCALAR + 1];
     const wgsl_type *vectors[WGSL_LAST_SCALAR + 1][5];
@@ -187,6 +196,7 @@ typedef struct wgsl_lower {
     size_t first_in_scope;  /* symbols of the innermost scope begin here */
     const wgsl_decl *entry; /* the entry point that is being lowered, or NULL */
     uint32_t group_size[3];
+    uint32_t seen_values; /* built-in values of its parameters, a bit each */
     QN__VEC(wgsl_gathering) gatherings;
     wgsl_expr *parsed[256]; /* texts of built-in functions, by row */
     unsigned depth, calls;
@@ -252,6 +262,8 @@ uint64_t qn__wf_part_offset(const wgsl_type *type, uint64_t index);
 
 /* ---- value.c ---- */
 
+/* An expression as it is written, in quotes; a long one has dots. */
+const char *qn__wf_quote(wgsl_lower *w, const wgsl_expr *e);
 wgsl_value qn__wf_error(wgsl_lower *w, front_loc loc, const char *format, ...) QN__PRINTF(3, 4);
 void qn__wf_hint(wgsl_lower *w, const char *format, ...) QN__PRINTF(2, 3);
 static inline bool qn__wf_is_error(const wgsl_value *v) { return v->form == WGSL_FORM_ERROR; }
@@ -354,7 +366,7 @@ wgsl_value qn__wf_builtin_call(wgsl_lower *w, const wgsl_builtin *row, const wgs
 wgsl_value qn__wf_library_call(wgsl_lower *w, const char *name, const wgsl_value *args, unsigned count);
 qn__wf_special qn__wf_atomic, qn__wf_barrier, qn__wf_uniform_load, qn__wf_sub_group, qn__wf_array_length,
     qn__wf_bitcast, qn__wf_choose, qn__wf_transpose, qn__wf_frexp, qn__wf_modf, qn__wf_ldexp, qn__wf_quantize,
-    qn__wf_halves, qn__wf_dot4, qn__wf_refused;
+    qn__wf_clamp, qn__wf_halves, qn__wf_dot4, qn__wf_refused;
 /* That work-items come by together, or a value the same for all: to be checked when the kernel is whole. */
 void qn__wf_gather_note(wgsl_lower *w, const ir_instr *instr, const char *name, bool is_of_sub_group,
                         int operand);

@@ -305,6 +305,11 @@ static const wgsl_token *lex(qn__arena *arena, const front_source *source, qn__s
         if (!skip_blank(l)) lex_token(l);
     l->at = l->end;
     push(l, WGSL_T_END, l->end);
+    if (l->tokens.len > 1) { /* what lacks at the end lacks behind the last token */
+        const wgsl_token *last = &l->tokens.data[l->tokens.len - 2];
+        qn__vec_last(&l->tokens).loc = last->loc;
+        if (last->loc.line) qn__vec_last(&l->tokens).loc.column += (uint16_t)last->text.len;
+    }
     discover_templates(l);
     return l->tokens.data;
 }

@@ -33,7 +33,7 @@ wgsl_value qn__wf_bitcast(wgsl_lower *w, const wgsl_builtin *row, wgsl_value *ar
                       qn__wf_is_number(qn__wf_scalar_of(to)) && qn__wf_is_number(qn__wf_scalar_of(v.type)) &&
                       to->size == v.type->size;
     if (!fits)
-        return qn__wf_error(w, e->loc, "'%s' has not the bits of '%s'", qn__wf_type_name(w, v.type),
+        return qn__wf_error(w, e->loc, "bitcast: '%s' has not the bits of '%s'", qn__wf_type_name(w, v.type),
                             qn__wf_type_name(w, to));
     if (v.bits)
         return v.stage == WGSL_STAGE_RUN ? known_bits(w, &v, to)
@@ -50,6 +50,30 @@ wgsl_value qn__wf_choose(wgsl_lower *w, const wgsl_builtin *row, wgsl_value *arg
         if (qn__wf_is_error(&args[i])) return failed;
     }
     return qn__wf_select(w, args[2], args[1], args[0]);
+}
+
+/* The least is not above the greatest where both are known. */
+wgsl_value qn__wf_clamp(wgsl_lower *w, const wgsl_builtin *row, wgsl_value *args, unsigned count,
+                        const wgsl_expr *e) {
+    (void)row, (void)count, (void)e;
+    const wgsl_type *type = args[0].type, *scalar = qn__wf_scalar_of(type),
+                    *flags = qn__wf_vector(w, w->scalars[WGSL_BOOL], qn__wf_lanes(type));
+    const bool is_float = qn__wf_is_float(scalar), is_unsigned = scalar->kind == WGSL_U32;
+    if (args[1].bits && args[2].bits && args[1].stage != WGSL_STAGE_RUN && args[2].stage != WGSL_STAGE_RUN) {
+        const wgsl_value above = qn__wf_op2(w,
+                                            is_float      ? IR_FLT
+                                            : is_unsigned ? IR_ULT
+                                                          : IR_SLT,
+                                            flags, args[2], args[1]);
+        for (unsigned i = 0; i < qn__wf_lanes(type); i++)
+            if (above.bits[i]) return qn__wf_error(w, w->loc, "clamp: the least is above the greatest");
+    }
+    const wgsl_value v = qn__wf_op2(w,
+                                    is_float      ? IR_FMAX
+                                    : is_unsigned ? IR_UMAX
+                                                  : IR_SMAX,
+                                    type, args[0], args[1]);
+    return qn__wf_op2(w, is_float ? IR_FMIN : is_unsigned ? IR_UMIN : IR_SMIN, type, v, args[2]);
 }
 
 /* ---- halves ---- */

@@ -33,6 +33,7 @@ static const char *found(const wgsl_parser *p) {
 }
 
 bool qn__wf_expect(wgsl_parser *p, wgsl_token_kind kind, const char *what) {
+    if (p->panic) return false;
     if (qn__wf_take(p, kind)) return true;
     qn__wf_complain(p, p->at->loc, "expected '%s'%s%s, found %s", qn__wf_token_name(kind), what ? " " : "",
                     what ? what : "", found(p));
@@ -50,7 +51,8 @@ qn__str qn__wf_expect_name(wgsl_parser *p, const char *of, front_loc *loc) {
         qn__diag_error(p->diag, token->loc, "'%.*s' is a reserved word of WGSL and no name",
                        QN__STR_PRINTF(token->text));
     } else if (qn__str_starts(token->text, "__")) {
-        qn__diag_error(p->diag, token->loc, "a name must not begin with two underscores");
+        qn__diag_error(p->diag, token->loc, "'%.*s' begins with two underscores, which names must not",
+                       QN__STR_PRINTF(token->text));
     }
     return token->text;
 }
@@ -146,8 +148,8 @@ static bool directive(wgsl_parser *p) {
     const wgsl_token_kind kind = (wgsl_token_kind)p->at->kind;
     if (kind != WGSL_T_ENABLE && kind != WGSL_T_REQUIRES && kind != WGSL_T_DIAGNOSTIC) return false;
     if (p->module->decls.len)
-        qn__wf_complain(p, p->at->loc, "'%s' stands behind a declaration; directives come first",
-                        qn__wf_token_name(kind));
+        qn__diag_error(p->diag, p->at->loc, "'%s' stands behind a declaration; directives come first",
+                       qn__wf_token_name(kind));
     qn__wf_next(p);
     if (kind == WGSL_T_DIAGNOSTIC) {
         diagnostic(p);
@@ -188,7 +190,7 @@ static wgsl_decl *structure(wgsl_parser *p) {
     }
     qn__wf_expect(p, WGSL_T_CLOSE_BRACE, "or ',' behind a member");
     if (!p->panic && !decl->members.len)
-        qn__diag_error(p->diag, decl->loc, "a struct has at least one member");
+        qn__diag_error(p->diag, decl->loc, "struct '%.*s' needs a member", QN__STR_PRINTF(decl->name));
     return decl;
 }
 
@@ -201,7 +203,7 @@ static wgsl_decl *function(wgsl_parser *p) {
     while (!p->panic && !qn__wf_peek(p, WGSL_T_CLOSE)) {
         wgsl_decl *param = qn__wf_decl_new(p, WGSL_DECL_PARAMETER);
         qn__wf_attributes(p, &param->attributes);
-        qn__wf_typed_name(p, param, "a parameter");
+        qn__wf_typed_name(p, param, "a parameter or ')'");
         if (!param->type)
             qn__wf_complain(p, p->at->loc, "expected ':' and the type of the parameter, found %s", found(p));
         qn__vec_push(p->arena, &decl->members, param);
@@ -247,38 +249,41 @@ static wgsl_decl *global_decl(wgsl_parser *p) {
     case WGSL_T_VAR:
     case WGSL_T_CONST:
     case WGSL_T_OVERRIDE:
+    case WGSL_T_LET:
+        if (qn__wf_peek(p, WGSL_T_LET)) {
+            qn__diag_error(p->diag, p->at->loc, "'let' stands in functions only");
+            qn__diag_hint(p->diag, "'const' and 'override' are there for the module's values");
+        }
         decl = qn__wf_variable(p);
         qn__wf_expect(p, WGSL_T_SEMICOLON, "behind a declaration");
         return decl;
-    case WGSL_T_LET:
-        qn__wf_complain(p, p->at->loc, "'let' stands in functions only");
-        qn__diag_hint(p->diag, "'const' and 'override' are there for the module's values");
-        return NULL;
     default: qn__wf_complain(p, p->at->loc, "expected a declaration, found %s", found(p)); return NULL;
     }
 }
 
-/* ---- the module ---- */
+/* ---- going on after errors ---- */
 
-/* To the next token that may begin a declaration, outside of braces. */
-static void recover(wgsl_parser *p, const wgsl_token *begin) {
-    unsigned depth = 0;
-    for (const wgsl_token *t = begin; t < p->at; t++) {
-        depth += t->kind == WGSL_T_OPEN_BRACE;
-        depth -= depth && t->kind == WGSL_T_CLOSE_BRACE;
-    }
-    for (; p->at->kind != WGSL_T_END; qn__wf_next(p)) {
+static bool begins_declaration(wgsl_token_kind kind) {
+    return kind == WGSL_T_FN || kind == WGSL_T_STRUCT || kind == WGSL_T_ALIAS || kind == WGSL_T_OVERRIDE;
+}
+
+void qn__wf_recover(wgsl_parser *p, const wgsl_token *begin) {
+    int depth = 0;
+    const wgsl_token *error = p->at;
+    for (p->at = begin; p->at->kind != WGSL_T_END; qn__wf_next(p)) {
         const wgsl_token_kind kind = (wgsl_token_kind)p->at->kind;
-        depth += kind == WGSL_T_OPEN_BRACE;
-        depth -= depth && kind == WGSL_T_CLOSE_BRACE;
-        const bool begins = kind == WGSL_T_FN || kind == WGSL_T_STRUCT || kind == WGSL_T_ALIAS ||
-                            kind == WGSL_T_OVERRIDE ||
-                            (!depth && (kind == WGSL_T_VAR || kind == WGSL_T_CONST || kind == WGSL_T_AT));
-        if (begins && p->at > begin) break;
+        if (kind == WGSL_T_CLOSE_BRACE && !depth) break;
+        if (begins_declaration(kind) && p->at >= error && p->at > begin) break;
+        depth += (kind == WGSL_T_OPEN_BRACE) - (kind == WGSL_T_CLOSE_BRACE);
+        const bool ends = !depth && (kind == WGSL_T_SEMICOLON || kind == WGSL_T_CLOSE_BRACE);
+        if (!ends || p->at < error) continue;
+        qn__wf_next(p);
+        break;
     }
     p->panic = false;
-    p->depth = 0;
 }
+
+/* ---- the module ---- */
 
 static void add_decl(wgsl_parser *p, wgsl_decl *decl) {
     wgsl_module *module = p->module;
@@ -308,8 +313,15 @@ wgsl_module *qn__wf_parse(qn__arena *arena, const front_source *source, front_di
             decl = p->panic ? NULL : global_decl(p);
         }
         if (decl) decl->attributes = attributes;
-        if (decl && !(p->panic && !decl->name.len)) add_decl(p, decl);
-        if (p->panic) recover(p, begin);
+        if (decl) decl->is_broken |= p->panic;
+        if (decl && (decl->name.len || !p->panic)) add_decl(p, decl);
+        if (!p->panic) continue;
+        qn__wf_recover(p, begin);
+        if (p->at == begin) qn__wf_next(p);
+        p->depth = 0;
+        p->no_break = p->no_return = false;
+        p->loop = NULL;
+        p->function = NULL;
     }
     return module;
 }

@@ -14,6 +14,14 @@ wgsl_expr *qn__wf_expr_new(wgsl_parser *p, wgsl_expr_kind kind, front_loc loc) {
     return e;
 }
 
+/* Notes where it is written: from `begin` to here. */
+static wgsl_expr *spanned(const wgsl_parser *p, const wgsl_token *begin, wgsl_expr *e) {
+    const wgsl_token *last = p->at > begin ? p->at - 1 : begin;
+    if (e)
+        e->text = (qn__str){begin->text.data, (size_t)(last->text.data + last->text.len - begin->text.data)};
+    return e;
+}
+
 /* ---- numbers ---- */
 
 static void parse_float(wgsl_parser *p, wgsl_expr *e, qn__str digits) {
@@ -27,7 +35,9 @@ static void parse_float(wgsl_parser *p, wgsl_expr *e, qn__str digits) {
     memcpy(&e->number, &value, sizeof value);
     e->is_float = true;
     const bool is_large = out_of_range && (value > 1 || value < -1);
-    if (is_large) qn__diag_error(p->diag, e->loc, "the number is too large for its type");
+    if (is_large)
+        qn__diag_error(p->diag, e->loc, "the number '%.*s' is too large for its type",
+                       (int)digits.len + (e->suffix != 0), digits.data);
 }
 
 static void parse_integer(wgsl_parser *p, wgsl_expr *e, qn__str digits) {
@@ -44,7 +54,8 @@ static void parse_integer(wgsl_parser *p, wgsl_expr *e, qn__str digits) {
         e->number = e->number * base + digit;
     }
     if (overflows)
-        qn__diag_error(p->diag, e->loc, "the number is too large for '%s'",
+        qn__diag_error(p->diag, e->loc, "the number '%.*s' is too large for '%s'",
+                       (int)digits.len + (e->suffix != 0), digits.data,
                        e->suffix == 'u'   ? "u32"
                        : e->suffix == 'i' ? "i32"
                                           : "an integer");
@@ -110,6 +121,7 @@ static wgsl_expr *named(wgsl_parser *p, bool may_call) {
 }
 
 wgsl_expr *qn__wf_type_expr(wgsl_parser *p) {
+    const wgsl_token *begin = p->at;
     if (!qn__wf_nest(p)) return NULL;
     wgsl_expr *e = NULL;
     if (qn__wf_peek(p, WGSL_T_NAME))
@@ -117,12 +129,13 @@ wgsl_expr *qn__wf_type_expr(wgsl_parser *p) {
     else
         qn__wf_complain(p, p->at->loc, "expected a type, found '%.*s'", QN__STR_PRINTF(p->at->text));
     p->depth--;
-    return p->panic ? NULL : e;
+    return p->panic ? NULL : spanned(p, begin, e);
 }
 
 /* ('[' expression ']' | '.' name)* */
-static wgsl_expr *postfix(wgsl_parser *p, wgsl_expr *e) {
+static wgsl_expr *postfix(wgsl_parser *p, const wgsl_token *begin, wgsl_expr *e) {
     for (unsigned count = 0; e && !p->panic; count++) {
+        spanned(p, begin, e);
         const front_loc loc = p->at->loc;
         if (count == MOST_CHAINED) return qn__wf_complain(p, loc, "nested too deeply"), NULL;
         if (qn__wf_take(p, WGSL_T_OPEN_BRACKET)) {
@@ -189,7 +202,7 @@ static wgsl_expr *unary(wgsl_parser *p) {
     case WGSL_T_PLUS_PLUS:
         qn__wf_complain(p, token->loc, "'%.*s' is no unary operator of WGSL", QN__STR_PRINTF(token->text));
         return NULL;
-    default: return postfix(p, primary(p));
+    default: return postfix(p, token, primary(p));
     }
     if (!qn__wf_nest(p)) return NULL;
     qn__wf_next(p);
@@ -197,7 +210,7 @@ static wgsl_expr *unary(wgsl_parser *p) {
     e->op = token->kind;
     e->a = unary(p);
     p->depth--;
-    return e->a ? e : NULL;
+    return e->a ? spanned(p, token, e) : NULL;
 }
 
 /* core_lhs_expression and what may follow: as an expression, without calls and operators but * and &. */
@@ -253,13 +266,21 @@ static family family_here(const wgsl_parser *p, uint8_t *joined) {
     return assigns ? FAMILY_NONE : FAMILY_SHIFT;
 }
 
+/* The operator here, as it is written. */
+static const char *family_name(const wgsl_parser *p, uint8_t joined) {
+    if (joined) return joined == WGSL_T_GREATER ? ">>" : ">=";
+    return qn__wf_token_name((wgsl_token_kind)p->at->kind);
+}
+
 /* operand (operator operand)*, of operators of one family; left-associative, `most` times. */
 static wgsl_expr *chain(wgsl_parser *p, family family, wgsl_expr *a, wgsl_expr *(*operand)(wgsl_parser *),
                         unsigned most) {
     uint8_t joined;
     for (unsigned count = 0; a && family_here(p, &joined) == family; count++) {
         if (count == most) {
-            qn__wf_complain(p, p->at->loc, most == 1 ? "this operator does not chain" : "nested too deeply");
+            qn__wf_complain(p, p->at->loc,
+                            most == 1 ? "operators such as '%s' do not chain" : "nested too deeply",
+                            family_name(p, joined));
             if (most == 1) qn__diag_hint(p->diag, "use parentheses");
             return NULL;
         }
@@ -270,6 +291,8 @@ static wgsl_expr *chain(wgsl_parser *p, family family, wgsl_expr *a, wgsl_expr *
         if (joined) qn__wf_next(p);
         e->a = a;
         e->b = operand(p);
+        const char *end = p->at[-1].text.data + p->at[-1].text.len;
+        e->text = (qn__str){a->text.data, (size_t)(end - a->text.data)};
         a = e->b ? e : NULL;
     }
     return a;
@@ -286,13 +309,14 @@ static wgsl_expr *shift(wgsl_parser *p) {
     if (!e || family_here(p, &joined) != FAMILY_SHIFT) return e;
     const bool is_binary = e->kind == WGSL_EXPR_BINARY && !e->is_grouped;
     if (is_binary) {
-        qn__wf_complain(p, p->at->loc, "a shift's operands need parentheses where they have operators");
+        qn__wf_complain(p, p->at->loc, "the operands of '%s' need parentheses where they have operators",
+                        family_name(p, joined));
         qn__diag_range(p->diag, begin->loc, 1);
         return NULL;
     }
     e = chain(p, FAMILY_SHIFT, e, unary, 1);
     if (e && (family_here(p, &joined) == FAMILY_SUM || family_here(p, &joined) == FAMILY_PRODUCT))
-        qn__wf_complain(p, p->at->loc, "a shift's operands need parentheses where they have operators");
+        qn__wf_complain(p, p->at->loc, "the operands of a shift need parentheses where they have operators");
     return e;
 }
 

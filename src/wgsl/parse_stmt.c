@@ -1,7 +1,10 @@
 /* Statements (WGSL section 9) and declarations of variables and values. */
 #include "wgsl/parser.h"
 
-static wgsl_stmt *statement(wgsl_parser *p);
+/* What may come last in a list of statements. */
+typedef enum list_end { ENDS_NOWHERE, ENDS_IN_CONTINUING, ENDS_IN_BREAK_IF } list_end;
+
+static void statements(wgsl_parser *p, wgsl_stmts *list, list_end end, wgsl_stmt *loop);
 
 static wgsl_stmt *stmt_new(wgsl_parser *p, wgsl_stmt_kind kind) {
     wgsl_stmt *s = QN__NEW(p->arena, wgsl_stmt);
@@ -27,6 +30,8 @@ wgsl_decl *qn__wf_variable(wgsl_parser *p) {
     while (rows[row].token != p->at->kind) row++;
     wgsl_decl *decl = qn__wf_decl_new(p, rows[row].kind);
     qn__wf_next(p);
+    if (row == 0 && qn__wf_peek(p, WGSL_T_LESS))
+        qn__wf_complain(p, p->at->loc, "expected a '>' that closes 'var<'");
     if (row == 0 && qn__wf_take(p, WGSL_T_TEMPLATE_BEGIN))
         qn__wf_list(p, &decl->parameters, WGSL_T_TEMPLATE_END);
     qn__wf_typed_name(p, decl, rows[row].of);
@@ -101,7 +106,9 @@ static wgsl_stmt *update(wgsl_parser *p) {
         s->kind = WGSL_STMT_CALL;
         s->loc = s->a->loc;
     } else {
-        qn__wf_complain(p, p->at->loc, "expected an assignment or a call, found '%.*s'",
+        qn__wf_complain(p, p->at->loc,
+                        "'%.*s' is no statement: expected '=' or another assignment, or a call, found '%.*s'",
+                        (int)(s->a->text.len < 60 ? s->a->text.len : 60), s->a->text.data,
                         QN__STR_PRINTF(p->at->text));
     }
     return s;
@@ -113,10 +120,7 @@ wgsl_stmt *qn__wf_block(wgsl_parser *p) {
     wgsl_stmt *s = stmt_new(p, WGSL_STMT_BLOCK);
     qn__wf_attributes(p, &s->attributes);
     if (!qn__wf_expect(p, WGSL_T_OPEN_BRACE, NULL) || !qn__wf_nest(p)) return s;
-    while (!qn__wf_peek(p, WGSL_T_CLOSE_BRACE) && !qn__wf_peek(p, WGSL_T_END) && !p->panic) {
-        wgsl_stmt *inner = statement(p);
-        if (inner) qn__vec_push(p->arena, &s->body, inner);
-    }
+    statements(p, &s->body, ENDS_NOWHERE, NULL);
     s->end = p->at->loc;
     qn__wf_expect(p, WGSL_T_CLOSE_BRACE, NULL);
     p->depth--;
@@ -163,6 +167,8 @@ static wgsl_stmt *switch_statement(wgsl_parser *p) {
     s->a = qn__wf_expr(p);
     qn__wf_attributes(p, &s->attributes);
     qn__wf_expect(p, WGSL_T_OPEN_BRACE, NULL);
+    const bool no_break = p->no_break;
+    p->no_break = false;
     while (!p->panic && !qn__wf_peek(p, WGSL_T_CLOSE_BRACE)) {
         wgsl_stmt *inner = clause(p);
         defaults += inner->is_default;
@@ -170,6 +176,7 @@ static wgsl_stmt *switch_statement(wgsl_parser *p) {
             qn__diag_error(p->diag, inner->loc, "a second 'default' in a switch");
         if (inner->then) qn__vec_push(p->arena, &s->body, inner);
     }
+    p->no_break = no_break;
     qn__wf_expect(p, WGSL_T_CLOSE_BRACE, NULL);
     if (!p->panic && !defaults) qn__diag_error(p->diag, s->loc, "a switch needs a 'default'");
     return s;
@@ -179,43 +186,35 @@ static wgsl_stmt *switch_statement(wgsl_parser *p) {
 static void continuing(wgsl_parser *p, wgsl_stmt *loop) {
     qn__wf_next(p);
     wgsl_stmt *outer = p->loop, *s = stmt_new(p, WGSL_STMT_BLOCK);
+    const bool no_break = p->no_break, no_return = p->no_return;
+    p->no_break = p->no_return = true;
     p->loop = NULL;
     qn__wf_attributes(p, &s->attributes);
     qn__wf_expect(p, WGSL_T_OPEN_BRACE, "behind 'continuing'");
-    while (!p->panic && !qn__wf_peek(p, WGSL_T_CLOSE_BRACE) && !qn__wf_peek(p, WGSL_T_END)) {
-        if (qn__wf_peek(p, WGSL_T_BREAK) && p->at[1].kind == WGSL_T_IF) {
-            p->at += 2;
-            loop->break_if = qn__wf_expr(p);
-            semicolon(p);
-            break;
-        }
-        wgsl_stmt *inner = statement(p);
-        if (inner) qn__vec_push(p->arena, &s->body, inner);
-    }
+    statements(p, &s->body, ENDS_IN_BREAK_IF, loop);
     s->end = p->at->loc;
     qn__wf_expect(p, WGSL_T_CLOSE_BRACE, loop->break_if ? "behind 'break if', which comes last" : NULL);
     loop->continuing = s;
     p->loop = outer;
+    p->no_break = no_break;
+    p->no_return = no_return;
 }
 
 static wgsl_stmt *loop_statement(wgsl_parser *p) {
     wgsl_stmt *s = stmt_new(p, WGSL_STMT_LOOP), *outer = p->loop, *body = stmt_new(p, WGSL_STMT_BLOCK);
+    s->keyword = p->at->kind;
     qn__wf_next(p);
     qn__wf_attributes(p, &s->attributes);
     if (!qn__wf_expect(p, WGSL_T_OPEN_BRACE, NULL) || !qn__wf_nest(p)) return s;
+    const bool no_break = p->no_break;
     p->loop = s;
+    p->no_break = false;
     s->then = body;
-    while (!p->panic && !qn__wf_peek(p, WGSL_T_CLOSE_BRACE) && !qn__wf_peek(p, WGSL_T_END)) {
-        if (qn__wf_peek(p, WGSL_T_CONTINUING)) {
-            continuing(p, s);
-            break;
-        }
-        wgsl_stmt *inner = statement(p);
-        if (inner) qn__vec_push(p->arena, &body->body, inner);
-    }
+    statements(p, &body->body, ENDS_IN_CONTINUING, s);
     body->end = p->at->loc;
     qn__wf_expect(p, WGSL_T_CLOSE_BRACE, s->continuing ? "behind 'continuing', which comes last" : NULL);
     p->loop = outer;
+    p->no_break = no_break;
     p->depth--;
     return s;
 }
@@ -223,14 +222,18 @@ static wgsl_stmt *loop_statement(wgsl_parser *p) {
 /* The body of a while or for. */
 static wgsl_stmt *loop_body(wgsl_parser *p, wgsl_stmt *s) {
     wgsl_stmt *outer = p->loop;
+    const bool no_break = p->no_break;
     p->loop = s;
+    p->no_break = false;
     s->then = qn__wf_block(p);
+    p->no_break = no_break;
     p->loop = outer;
     return s;
 }
 
 static wgsl_stmt *while_statement(wgsl_parser *p) {
     wgsl_stmt *s = stmt_new(p, WGSL_STMT_LOOP);
+    s->keyword = p->at->kind;
     qn__wf_next(p);
     s->a = qn__wf_expr(p);
     return loop_body(p, s);
@@ -238,6 +241,7 @@ static wgsl_stmt *while_statement(wgsl_parser *p) {
 
 static wgsl_stmt *for_statement(wgsl_parser *p) {
     wgsl_stmt *s = stmt_new(p, WGSL_STMT_LOOP);
+    s->keyword = p->at->kind;
     qn__wf_next(p);
     qn__wf_expect(p, WGSL_T_OPEN, "behind 'for'");
     const wgsl_token_kind kind = (wgsl_token_kind)p->at->kind;
@@ -264,6 +268,7 @@ static wgsl_stmt *continue_statement(wgsl_parser *p) {
 
 static wgsl_stmt *return_statement(wgsl_parser *p) {
     wgsl_stmt *s = stmt_new(p, WGSL_STMT_RETURN);
+    if (p->no_return) qn__diag_error(p->diag, s->loc, "'return' cannot stand in a 'continuing'");
     if (p->function) p->function->num_returns++;
     qn__wf_next(p);
     if (!qn__wf_peek(p, WGSL_T_SEMICOLON)) s->a = qn__wf_expr(p);
@@ -279,6 +284,9 @@ static wgsl_stmt *simple_statement(wgsl_parser *p) {
     case WGSL_T_CONST_ASSERT: return declaration(p);
     case WGSL_T_BREAK:
         s = stmt_new(p, WGSL_STMT_BREAK);
+        if (p->no_break && p->at[1].kind != WGSL_T_IF)
+            qn__diag_error(p->diag, s->loc,
+                           "'break' cannot stand in a 'continuing', which 'break if' leaves at its end");
         qn__wf_next(p);
         if (qn__wf_peek(p, WGSL_T_IF))
             qn__wf_complain(p, p->at->loc, "'break if' stands at the end of a loop's 'continuing' only");
@@ -306,5 +314,38 @@ static wgsl_stmt *statement(wgsl_parser *p) {
     case WGSL_T_FOR: s = for_statement(p); break;
     default: s = simple_statement(p); semicolon(p);
     }
-    return p->panic ? NULL : s;
+    if (!p->panic || !s || s->kind != WGSL_STMT_DECL || !s->decl->name.len) return p->panic ? NULL : s;
+    s->decl->is_broken = true; /* its name is known */
+    return s;
+}
+
+/* The end of the list, if it stands here. */
+static bool list_end_here(wgsl_parser *p, list_end end, wgsl_stmt *loop) {
+    if (end == ENDS_IN_CONTINUING && qn__wf_peek(p, WGSL_T_CONTINUING)) {
+        continuing(p, loop);
+        return true;
+    }
+    if (end != ENDS_IN_BREAK_IF || !qn__wf_peek(p, WGSL_T_BREAK) || p->at[1].kind != WGSL_T_IF) return false;
+    p->at += 2;
+    loop->break_if = qn__wf_expr(p);
+    semicolon(p);
+    return true;
+}
+
+/* After an error the list goes on behind the statement. */
+static void statements(wgsl_parser *p, wgsl_stmts *list, list_end end, wgsl_stmt *loop) {
+    const unsigned depth = p->depth;
+    wgsl_stmt *around = p->loop;
+    while (!qn__wf_peek(p, WGSL_T_CLOSE_BRACE) && !qn__wf_peek(p, WGSL_T_END) && !p->diag->stopped) {
+        const wgsl_token *begin = p->at;
+        const bool ends = list_end_here(p, end, loop);
+        wgsl_stmt *inner = ends || p->panic ? NULL : statement(p);
+        if (inner) qn__vec_push(p->arena, list, inner);
+        if (p->panic) {
+            qn__wf_recover(p, begin);
+            p->depth = depth;
+            p->loop = around;
+        }
+        if (ends || p->at == begin) break;
+    }
 }

@@ -9,10 +9,11 @@ typedef struct wgsl_parser {
     front_diag *diag;
     wgsl_module *module;
     const wgsl_token *at;
-    unsigned depth;      /* of nested expressions and statements */
-    bool panic;          /* after an error: nothing more is reported until a place is found to go on */
-    wgsl_stmt *loop;     /* innermost around, for `continue` */
-    wgsl_decl *function; /* around */
+    unsigned depth;           /* of nested expressions and statements */
+    bool panic;               /* after an error: nothing more is reported until a place is found to go on */
+    wgsl_stmt *loop;          /* innermost around, for `continue` */
+    wgsl_decl *function;      /* around */
+    bool no_break, no_return; /* in a `continuing` */
 } wgsl_parser;
 
 /* ---- parse.c ---- */
@@ -22,6 +23,8 @@ void qn__wf_next(wgsl_parser *p);
 bool qn__wf_take(wgsl_parser *p, wgsl_token_kind kind);
 /* The same with an error where another token stands. `what` says behind what, or NULL. */
 bool qn__wf_expect(wgsl_parser *p, wgsl_token_kind kind, const char *what);
+/* After an error, at a token behind `begin`: to the end of the statement, or of the block around. */
+void qn__wf_recover(wgsl_parser *p, const wgsl_token *begin);
 void qn__wf_complain(wgsl_parser *p, front_loc loc, const char *format, ...) QN__PRINTF(3, 4);
 qn__str qn__wf_expect_name(wgsl_parser *p, const char *of, front_loc *loc);
 /* False, after an error, where too much is nested; else to be left with depth--. */

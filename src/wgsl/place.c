@@ -285,8 +285,8 @@ wgsl_value qn__wf_member(wgsl_lower *w, wgsl_value base, const wgsl_expr *e) {
     if (qn__wf_is_error(&base)) return base;
     if (base.type && base.type->kind == WGSL_VECTOR) return swizzle(w, base, e);
     if (!base.type || base.type->kind != WGSL_STRUCT)
-        return qn__wf_error(w, e->loc, "'%s' has no members",
-                            base.type ? qn__wf_type_name(w, base.type) : "this");
+        return qn__wf_error(w, e->loc, "'%s' has no member '%.*s'",
+                            base.type ? qn__wf_type_name(w, base.type) : "this", QN__STR_PRINTF(e->name));
     for (uint32_t i = 0; i < base.type->num_members; i++) {
         if (!qn__str_equal(base.type->members[i].name, e->name)) continue;
         if (base.form == WGSL_FORM_PLACE || base.form == WGSL_FORM_COPY)
@@ -382,7 +382,8 @@ wgsl_value qn__wf_index(wgsl_lower *w, wgsl_value base, wgsl_value index, const 
         return qn__wf_error(w, e->loc, "'%s' cannot be indexed",
                             base.type ? qn__wf_type_name(w, base.type) : "this");
     if (index.form != WGSL_FORM_VALUE || !qn__wf_is_int(index.type))
-        return qn__wf_error(w, e->b->loc, "an index must be i32 or u32");
+        return qn__wf_error(w, e->b->loc, "an index must be i32 or u32, not '%s'",
+                            index.type ? qn__wf_type_name(w, index.type) : "nothing");
     const uint64_t count = kind == WGSL_VECTOR ? base.type->lanes : qn__wf_num_parts(base.type);
     if (index.bits && index.stage != WGSL_STAGE_RUN) {
         const int64_t at = known_index(&index);

@@ -73,8 +73,10 @@ static ir_value *is_chosen(wgsl_lower *w, switching *s, const wgsl_stmt *clause)
         const wgsl_expr *e = clause->values.data[i];
         wgsl_value v = qn__wf_rvalue(w, e);
         if (!qn__wf_is_error(&v) && (v.stage != WGSL_STAGE_CONST || v.form != WGSL_FORM_VALUE))
-            v = qn__wf_error(w, e->loc, "a case's value must be a constant");
-        v = qn__wf_convert(w, v, s->selector.type, e->loc, "the case's value");
+            v = qn__wf_error(w, e->loc, "a case's value must be a constant, which %s is not",
+                             qn__wf_quote(w, e));
+        v = qn__wf_convert(w, v, s->selector.type, e->loc,
+                           qn__arena_printf(w->arena, "the case's value %s", qn__wf_quote(w, e)));
         if (qn__wf_is_error(&v)) continue;
         if (is_seen(s, v.bits[0]))
             qn__wf_error(w, e->loc, "the value %lld is there twice", (long long)(int32_t)v.bits[0]);
@@ -137,7 +139,8 @@ static void switch_statement(wgsl_lower *w, const wgsl_stmt *s) {
     switching plan = {.stmt = s, .other = default_of(s), .selector = qn__wf_rvalue(w, s->a)};
     if (qn__wf_is_error(&plan.selector)) return;
     if (plan.selector.form != WGSL_FORM_VALUE || !qn__wf_is_int(plan.selector.type)) {
-        qn__wf_error(w, s->a->loc, "a switch chooses by i32 or u32");
+        qn__wf_error(w, s->a->loc, "a switch chooses by i32 or u32, not '%s'",
+                     plan.selector.type ? qn__wf_type_name(w, plan.selector.type) : "nothing");
         return;
     }
     if (!select_type(w, s, &plan.selector)) return;
@@ -160,9 +163,14 @@ static void repeat(wgsl_lower *w, const wgsl_stmt *s, ir_instr *loop, wgsl_frame
     ir_instr *inner = s->has_continue ? qn__ir_block(&w->b, NULL, 0) : NULL;
     ir_region *outer = w->b.region;
     frame->repeat = inner;
+    if (inner) inner->mark = WGSL_MARK_CONTINUED;
     w->first_in_scope = symbols;
     if (inner) qn__ir_at_end(&w->b, inner->regions[0]);
-    list(w, &s->then->body); /* its names are known in `continuing` */
+    for (size_t i = 0; i < s->then->body.len && !w->stopped; i++) {
+        frame->level = w->symbols.len;
+        qn__wf_stmt(w, s->then->body.data[i]); /* its names are known in `continuing` */
+    }
+    frame->level = w->symbols.len;
     if (inner) {
         end_region(w);
         w->b.region = outer;
@@ -195,7 +203,7 @@ static void loop_statement(wgsl_lower *w, const wgsl_stmt *s) {
     qn__wf_at(w, s->loc);
     ir_instr *loop = qn__ir_loop(&w->b, NULL, 0, NULL, 0);
     ir_region *outer = w->b.region;
-    wgsl_frame frame = {.outer = w->call->frames, .leave = loop};
+    wgsl_frame frame = {.outer = w->call->frames, .leave = loop, .skipped = SIZE_MAX};
     w->call->frames = &frame;
     qn__ir_at_end(&w->b, loop->regions[0]);
     if (s->a) {
@@ -211,7 +219,8 @@ static void loop_statement(wgsl_lower *w, const wgsl_stmt *s) {
     w->call->frames = frame.outer;
     w->symbols.len = symbols;
     if (!frame.is_left && w->call->returns == returns) {
-        qn__wf_error(w, s->loc, "the loop never ends");
+        qn__wf_error(w, s->loc, "this loop by '%s' never ends",
+                     qn__wf_token_name((wgsl_token_kind)s->keyword));
         qn__wf_hint(w, "leave it by 'break', 'break if' or 'return'");
     }
     go_on(w, outer, NULL, !frame.is_left);
@@ -234,10 +243,15 @@ static void break_statement(wgsl_lower *w, const wgsl_stmt *s) {
 static void continue_statement(wgsl_lower *w, const wgsl_stmt *s) {
     wgsl_frame *frame = w->call->frames;
     while (frame && !frame->repeat) frame = frame->outer;
-    if (frame)
-        qn__ir_break(&w->b, frame->repeat, NULL, 0);
-    else
+    if (!frame) {
         qn__wf_error(w, s->loc, "'continue' stands in a loop only, and not in its 'continuing'");
+        return;
+    }
+    if (frame->level < frame->skipped) {
+        frame->skipped = frame->level;
+        frame->continued = s->loc;
+    }
+    qn__ir_break(&w->b, frame->repeat, NULL, 0);
 }
 
 static void return_statement(wgsl_lower *w, const wgsl_stmt *s) {
@@ -249,7 +263,7 @@ static void return_statement(wgsl_lower *w, const wgsl_stmt *s) {
     wgsl_value v = {.form = WGSL_FORM_NONE};
     if (s->a) v = qn__wf_rvalue(w, s->a);
     if (s->a && !type && !qn__wf_is_error(&v))
-        v = qn__wf_error(w, s->a->loc, "the function has no result type");
+        v = qn__wf_error(w, s->a->loc, "'return' with a value in a function without a result type");
     if (!s->a && type)
         v = qn__wf_error(w, s->loc, "the function must return a '%s'", qn__wf_type_name(w, type));
     if (type) v = qn__wf_convert(w, v, type, s->a ? s->a->loc : s->loc, "the result");
@@ -272,22 +286,25 @@ static void return_statement(wgsl_lower *w, const wgsl_stmt *s) {
 static bool check_target(wgsl_lower *w, const wgsl_value *place, const wgsl_stmt *s) {
     if (qn__wf_is_error(place)) return false;
     if (place->form != WGSL_FORM_PLACE) {
-        qn__wf_error(w, s->loc, "this cannot be assigned to");
+        qn__wf_error(w, s->loc, "%s cannot be assigned to", qn__wf_quote(w, s->a));
         if (place->form >= WGSL_FORM_VALUE && place->form <= WGSL_FORM_COPY && s->a->kind == WGSL_EXPR_NAME)
             qn__wf_hint(w, "'%.*s' is a value; a variable is declared by 'var'", QN__STR_PRINTF(s->a->name));
         return false;
     }
     if (!(place->place.access & WGSL_WRITE)) {
-        qn__wf_error(w, s->loc,
-                     place->place.space == WGSL_STORAGE ? "the storage variable is only read"
-                                                        : "this memory is only read");
+        qn__wf_error(w, s->loc, "%s is only read: it is %s", qn__wf_quote(w, s->a),
+                     place->place.space == WGSL_STORAGE   ? "storage with the access mode read"
+                     : place->place.space == WGSL_UNIFORM ? "uniform"
+                                                          : "a constant");
         if (place->place.space == WGSL_STORAGE) qn__wf_hint(w, "declare it by var<storage, read_write>");
         return false;
     }
     if (place->type->has_atomic || place->type->has_runtime) {
         qn__wf_error(w, s->loc,
-                     place->type->has_atomic ? "an atomic is written by atomicStore"
-                                             : "an array without a length cannot be assigned as a whole");
+                     place->type->has_atomic
+                         ? "%s is an atomic, which atomicStore writes"
+                         : "%s is an array without a length, which cannot be assigned as a whole",
+                     qn__wf_quote(w, s->a));
         return false;
     }
     return true;
@@ -295,7 +312,7 @@ static bool check_target(wgsl_lower *w, const wgsl_value *place, const wgsl_stmt
 
 static void phony(wgsl_lower *w, const wgsl_stmt *s) {
     const wgsl_value v = qn__wf_eval(w, s->b);
-    if (v.form == WGSL_FORM_NONE) qn__wf_error(w, s->b->loc, "this call has no result");
+    if (v.form == WGSL_FORM_NONE) qn__wf_error(w, s->b->loc, "%s has no result", qn__wf_quote(w, s->b));
     if (v.form == WGSL_FORM_PLACE && !v.type->has_atomic && !v.type->has_runtime) qn__wf_load(w, v);
 }
 
@@ -305,18 +322,20 @@ static void assignment(wgsl_lower *w, const wgsl_stmt *s) {
         return;
     }
     const wgsl_value place = qn__wf_eval(w, s->a);
-    const bool steps = s->kind == WGSL_STMT_STEP;
-    wgsl_value v = steps ? (wgsl_value){.form = WGSL_FORM_NONE} : qn__wf_rvalue(w, s->b);
-    if (!check_target(w, &place, s)) return;
-    qn__wf_at(w, s->loc);
-    if (steps && !qn__wf_is_int(place.type)) {
+    const bool steps = s->kind == WGSL_STMT_STEP, is_plain = s->op == WGSL_T_ASSIGN && !s->joined;
+    const bool fits = check_target(w, &place, s);
+    if (fits && steps && !qn__wf_is_int(place.type)) {
         qn__wf_error(w, s->loc, "only i32 and u32 are counted up and down, not '%s'",
                      qn__wf_type_name(w, place.type));
         return;
     }
-    if (steps) v = qn__wf_known_splat(w, place.type, 1);
-    if (s->op != WGSL_T_ASSIGN || s->joined)
-        v = qn__wf_binary(w, s->op, s->joined, qn__wf_load(w, place), v, s->loc);
+    const wgsl_value old = fits && !is_plain ? qn__wf_load(w, place) : place;
+    wgsl_value v = steps && fits ? qn__wf_known_splat(w, place.type, 1)
+                   : steps       ? place
+                                 : qn__wf_rvalue(w, s->b);
+    if (!fits) return;
+    qn__wf_at(w, s->loc);
+    if (!is_plain) v = qn__wf_binary(w, s->op, s->joined, old, v, s->loc);
     v = qn__wf_convert(w, v, place.type, s->loc, "the value");
     qn__wf_store(w, &place, &v);
 }

@@ -245,8 +245,8 @@ static const wgsl_type *shaped(wgsl_lower *w, const wgsl_expr *e, unsigned colum
     const bool fits =
         columns > 1 ? element->kind == WGSL_F32 || element->kind == WGSL_F16 : qn__wf_is_scalar(element);
     if (!fits) {
-        qn__wf_error(w, e->loc, "a %s of '%s' is not possible", columns > 1 ? "matrix" : "vector",
-                     qn__wf_type_name(w, element));
+        qn__wf_error(w, e->loc, "'%.*s': a %s of '%s' is not possible", QN__STR_PRINTF(e->name),
+                     columns > 1 ? "matrix" : "vector", qn__wf_type_name(w, element));
         return NULL;
     }
     return columns > 1 ? qn__wf_matrix(w, element, columns, rows) : qn__wf_vector(w, element, rows);
@@ -265,6 +265,12 @@ static const wgsl_type *array_type(wgsl_lower *w, const wgsl_expr *e) {
             "type 'array' takes its element type and, unless it is known at run time only, its length");
         return NULL;
     }
+    if (e->parameters.data[0]->kind != WGSL_EXPR_NAME) {
+        qn__wf_error(w, e->parameters.data[0]->loc,
+                     "type 'array' takes the type of its elements first, not %s",
+                     qn__wf_quote(w, e->parameters.data[0]));
+        return NULL;
+    }
     const wgsl_type *element = qn__wf_type_of(w, e->parameters.data[0]);
     if (!element || !check_element(w, element, e->parameters.data[0]->loc)) return NULL;
     if (e->parameters.len == 1) return qn__wf_array(w, element, 0);
@@ -272,6 +278,7 @@ static const wgsl_type *array_type(wgsl_lower *w, const wgsl_expr *e) {
     if (!qn__wf_const_int(w, e->parameters.data[1], WGSL_STAGE_OVERRIDE, "an array's length", &length))
         return NULL;
     const uint64_t stride = rounded(element->size, element->align);
+    const wgsl_value known = qn__wf_rvalue(w, e->parameters.data[1]);
     if (length < 1 || (uint64_t)length > UINT32_MAX || (stride && (uint64_t)length > UINT32_MAX / stride)) {
         qn__wf_error(w, e->parameters.data[1]->loc,
                      length < 1 ? "an array's length must be at least 1; this is %lld"
@@ -279,7 +286,9 @@ static const wgsl_type *array_type(wgsl_lower *w, const wgsl_expr *e) {
                      (long long)length);
         return NULL;
     }
-    return qn__wf_array(w, element, (uint64_t)length);
+    wgsl_type type = *qn__wf_array(w, element, (uint64_t)length);
+    type.is_overridable = known.stage == WGSL_STAGE_OVERRIDE;
+    return intern(w, &type);
 }
 
 static int find_word(const wgsl_expr *e, const char *const *words, int count) {
@@ -389,7 +398,9 @@ static void place_member(wgsl_lower *w, wgsl_type *type, wgsl_member *member, co
             bytes = wanted;
     }
     if (member->type->has_runtime && !is_last)
-        qn__wf_error(w, decl->loc, "an array without a length can only be a struct's last member");
+        qn__wf_error(w, decl->loc,
+                     "'%.*s' is an array without a length, which can only be a struct's last member",
+                     QN__STR_PRINTF(decl->name));
     const uint64_t offset = rounded(type->size, aligned);
     member->offset = (uint32_t)offset;
     type->size = offset + bytes;
@@ -409,8 +420,8 @@ const wgsl_type *qn__wf_struct(wgsl_lower *w, wgsl_decl *decl) {
         const wgsl_decl *from = decl->members.data[i];
         const wgsl_type *member = qn__wf_type_of(w, from->type);
         if (!member) return NULL;
-        const bool fits =
-            member->kind != WGSL_POINTER && !(member->kind == WGSL_STRUCT && member->has_runtime);
+        const bool fits = member->kind != WGSL_POINTER && !member->is_overridable &&
+                          !(member->kind == WGSL_STRUCT && member->has_runtime);
         if (!fits) {
             qn__wf_error(w, from->loc, "'%s' cannot be a struct's member", qn__wf_type_name(w, member));
             return NULL;

@@ -17,6 +17,13 @@ wgsl_value qn__wf_error(wgsl_lower *w, front_loc loc, const char *format, ...) {
     return (wgsl_value){.form = WGSL_FORM_ERROR};
 }
 
+const char *qn__wf_quote(wgsl_lower *w, const wgsl_expr *e) {
+    enum { MOST = 60 };
+    const bool is_long = e->text.len > MOST;
+    return qn__arena_printf(w->arena, "'%.*s%s'", is_long ? MOST : (int)e->text.len, e->text.data,
+                            is_long ? "..." : "");
+}
+
 void qn__wf_hint(wgsl_lower *w, const char *format, ...) {
     va_list args;
     va_start(args, format);
@@ -361,11 +368,10 @@ wgsl_value qn__wf_concrete(wgsl_lower *w, wgsl_value v, front_loc loc) {
 }
 
 wgsl_value qn__wf_finite(wgsl_lower *w, wgsl_value v, front_loc loc) {
-    if (w->unevaluated || v.form != WGSL_FORM_VALUE || !v.bits || !qn__wf_is_float(qn__wf_scalar_of(v.type)))
-        return v;
-    for (unsigned i = 0; i < qn__wf_lanes(v.type); i++)
+    const bool is_float = v.form == WGSL_FORM_VALUE && v.bits && qn__wf_is_float(qn__wf_scalar_of(v.type));
+    for (unsigned i = 0; !w->unevaluated && is_float && i < qn__wf_lanes(v.type); i++)
         if (!isfinite(qn__wf_number(&v, i)))
-            return qn__wf_error(w, loc, "the result is too large, or no number, as '%s'",
-                                qn__wf_type_name(w, v.type));
+            return qn__wf_error(w, loc, "the result of %s is too large, or no number, as '%s'",
+                                w->expr ? qn__wf_quote(w, w->expr) : "this", qn__wf_type_name(w, v.type));
     return v;
 }

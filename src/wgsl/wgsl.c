@@ -21,10 +21,11 @@ static void lower_module(wgsl_lower *w) {
     const wgsl_decls *decls = &w->source->decls;
     for (size_t i = 0; i < decls->len && !w->stopped; i++) qn__wf_resolve(w, decls->data[i]);
     for (size_t i = 0; i < decls->len && !w->stopped; i++)
-        if (is_entry(decls->data[i])) qn__wf_entry(w, decls->data[i]);
+        if (is_entry(decls->data[i]) && !decls->data[i]->is_broken) qn__wf_entry(w, decls->data[i]);
     for (size_t i = 0; i < decls->len && !w->stopped; i++) {
         wgsl_decl *decl = decls->data[i];
-        if (decl->kind == WGSL_DECL_FUNCTION && !is_entry(decl) && !decl->is_lowered) qn__wf_look_at(w, decl);
+        if (decl->kind == WGSL_DECL_FUNCTION && !decl->is_broken && !is_entry(decl) && !decl->is_lowered)
+            qn__wf_look_at(w, decl);
     }
 }
 

@@ -60,6 +60,7 @@ static int measure(bench_device *d, const char *file, const char *target) {
     const bench_task task = {.run = run_compile, .user = &t, .on_host = true};
     char what[64], note[64] = "";
     bench_time time;
+    if (tool_ends_with(file, ".wgsl")) t.program.language = QN_LANGUAGE_WGSL;
     t.program.source = bench_text(file, NULL);
     if (!t.program.source && !qn_kernels_source(file, &t.program))
         return tool_fail(TOOL_RUN_FAILED, "the library has no %s", file);
@@ -77,7 +78,8 @@ static int measure(bench_device *d, const char *file, const char *target) {
 }
 
 int bench_compile_run(bench_device *d) {
-    static const char *const files[] = {"saxpy.cl", "scan.cl", "lines300.cl", "matmul/09_sub_groups.cl"},
+    static const char *const files[] = {"saxpy.cl", "scan.cl", "lines300.cl", "lines300.wgsl",
+                                        "matmul/09_sub_groups.cl"},
                              *const loaded = "saxpy.cl";
     static const char *const targets[] = {"ptx", "spirv", "clc", "c"};
     enum { NUM_FILES = sizeof files / sizeof *files, NUM_TARGETS = sizeof targets / sizeof *targets };
