@@ -33,6 +33,7 @@ static void refuse(qn__vm_frame *frame, uint64_t i) {
     qn__check_run_state *r = qn__check_state(frame);
     if (!r->is_masked) memcpy(r->saved, frame->active, frame->items);
     r->is_masked = true;
+    frame->count -= frame->active[i];
     frame->active[i] = 0;
 }
 
@@ -42,6 +43,7 @@ static void take_back(qn__vm_frame *frame, const qn__vm_instr *instr) {
     for (uint64_t i = 0; i < frame->items; i++) {
         if (r->saved[i] == frame->active[i]) continue;
         frame->active[i] = 1;
+        frame->count++;
         for (unsigned l = 0; has_result && l < instr->lanes; l++)
             qn__vm_set(qn__vm_slot(frame, instr->result), instr->size, l * frame->stride + i, 0);
     }
@@ -222,7 +224,7 @@ static bool all_inside(const access *a, const qn__check_object *object, uint64_t
     const uint64_t *pointer = a->pointer, low = a->align > 1 ? a->align - 1 : 0;
     const uint8_t *active = frame->active;
     uint64_t outside = 0, uneven = 0;
-    if (frame->count == frame->items && !qn__check_state(frame)->is_masked)
+    if (frame->count == frame->items)
         for (uint64_t i = 0, n = a->end; i < n; i++) {
             const uint64_t at = pointer[i] - begin - i * step;
             outside |= at | (most - at);

@@ -78,10 +78,11 @@ void qn__check_hand_on(qn__vm_frame *frame, const qn__vm_instr *instr) {
 /* The values that a jump or a loop hands over. */
 static void hand_copy_over(const qn__vm_frame *frame, const qn__vm_copy *copy) {
     qn__check_run_state *r = qn__check_state(frame);
-    const bool from_dirty = r->dirty[copy->from], all = frame->count == frame->items;
+    const bool from_dirty = r->dirty[copy->from], all = frame->count == frame->all;
     if (!from_dirty && !r->dirty[copy->to]) return;
     unsigned char *from = qn__check_bits(frame, copy->from), *to = qn__check_bits(frame, copy->to);
-    if (!r->dirty[copy->to]) memset(to, 0, qn__vm_extent(frame, copy->lanes) * copy->size);
+    if (!r->dirty[copy->to])
+        memset(to, 0, copy->lanes * frame->stride * copy->size); /* of those that wait, too */
     for (unsigned l = 0; l < copy->lanes; l++)
         for (uint64_t i = 0; i < frame->items; i++) {
             const uint64_t at = (l * frame->stride + i) * copy->size;

@@ -33,10 +33,11 @@ static void check_team(const qn__vm_frame *frame, const qn__vm_instr *instr, uin
 }
 
 static void check_all_come(const qn__vm_frame *frame, const qn__vm_instr *instr) {
-    if (frame->count == frame->items || (instr->ir->flags & IR_ACTIVE)) return;
-    const uint64_t size = qn__ir_is_of_sub_group(instr->ir) ? frame->program->sub_group_size : frame->items;
-    for (uint64_t first = 0; first < frame->items; first += size)
-        check_team(frame, instr, first, first + size < frame->items ? first + size : frame->items);
+    const uint64_t all = frame->all;
+    if (frame->count == all || (instr->ir->flags & IR_ACTIVE)) return;
+    const uint64_t size = qn__ir_is_of_sub_group(instr->ir) ? frame->program->sub_group_size : all;
+    for (uint64_t first = 0; first < all; first += size)
+        check_team(frame, instr, first, first + size < all ? first + size : all);
 }
 
 static void collective(qn__vm_frame *frame, const qn__vm_instr *instr) {

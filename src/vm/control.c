@@ -30,31 +30,44 @@ void qn__vm_run_region(qn__vm_frame *frame, const qn__vm_region *region) {
     }
 }
 
-/* Makes active the work-items that run at this depth. */
-static void resume(qn__vm_frame *frame, unsigned depth) {
-    const uint16_t *codes = frame->codes;
-    uint8_t *active = frame->active;
-    uint64_t count = 0;
-    for (uint64_t i = 0, n = frame->items; i < n; i++) {
-        active[i] = codes[i] == running(depth);
-        count += active[i];
-    }
+/* The first `count` are active, and so may be those up to `items`. What the last ones would do is left out: in a tree of sums,
+   most. */
+static void set_active(qn__vm_frame *frame, uint64_t count, uint64_t items) {
+    const uint8_t *active = frame->active;
+    enum { AT_ONCE = 8 };
+    uint64_t some = 0;
+    while (items > count && items >= AT_ONCE && memcmp(active + items - AT_ONCE, &some, AT_ONCE) == 0)
+        items -= AT_ONCE;
+    while (items > count && !active[items - 1]) items--;
+    frame->items = items;
     frame->count = frame->error ? 0 : count;
 }
 
+/* Makes active the work-items that run at this depth, of the first n. */
+static void resume(qn__vm_frame *frame, unsigned depth, uint64_t n) {
+    const uint16_t *codes = frame->codes;
+    uint8_t *active = frame->active;
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        active[i] = codes[i] == running(depth);
+        count += active[i];
+    }
+    set_active(frame, count, n);
+}
+
 /* Of those that run at the depth around the construct, lets the ones whose condition has that value in. */
-static void enter_branch(qn__vm_frame *frame, const qn__vm_instr *instr, bool value) {
+static void enter_branch(qn__vm_frame *frame, const qn__vm_instr *instr, bool value, uint64_t n) {
     const uint8_t *condition = qn__vm_slot(frame, instr->a);
     uint16_t *codes = frame->codes, from = running(instr->depth - 1u), to = running(instr->depth);
     uint8_t *active = frame->active;
     uint64_t count = 0;
-    for (uint64_t i = 0, n = frame->items; i < n; i++) {
+    for (uint64_t i = 0; i < n; i++) {
         bool in = (codes[i] == from) & ((condition[i] & 1) == value);
         active[i] = in;
         codes[i] = in ? to : codes[i];
         count += in;
     }
-    frame->count = frame->error ? 0 : count;
+    set_active(frame, count, n);
     if (frame->count) qn__vm_run_region(frame, &instr->regions[!value]);
 }
 
@@ -69,15 +82,17 @@ static void send(qn__vm_frame *frame, uint16_t code) {
    those that still wait for the second; what tells them apart is the condition, which nothing has
    overwritten. */
 static void run_if(qn__vm_frame *frame, const qn__vm_instr *instr) {
-    enter_branch(frame, instr, true);
-    enter_branch(frame, instr, false);
-    resume(frame, instr->depth - 1u);
+    const uint64_t n = frame->items;
+    enter_branch(frame, instr, true, n);
+    enter_branch(frame, instr, false, n);
+    resume(frame, instr->depth - 1u, n);
 }
 
 static void run_block(qn__vm_frame *frame, const qn__vm_instr *instr) {
+    const uint64_t n = frame->items;
     send(frame, running(instr->depth));
     qn__vm_run_region(frame, &instr->regions[0]);
-    resume(frame, instr->depth - 1u);
+    resume(frame, instr->depth - 1u, n);
 }
 
 #define COPY_ACTIVE(TYPE)                                                                                    \
@@ -90,8 +105,10 @@ static void run_block(qn__vm_frame *frame, const qn__vm_instr *instr) {
 
 static void hand_over(qn__vm_frame *frame, const qn__vm_copy *copy) {
     if (frame->count == frame->items) {
-        memcpy(qn__vm_slot(frame, copy->to), qn__vm_slot(frame, copy->from),
-               qn__vm_extent(frame, copy->lanes) * copy->size);
+        const uint64_t step = frame->stride * copy->size;
+        unsigned char *to = qn__vm_slot(frame, copy->to), *from = qn__vm_slot(frame, copy->from);
+        for (unsigned l = 0; l < copy->lanes; l++)
+            memcpy(to + l * step, from + l * step, frame->items * copy->size);
         return;
     }
     switch (copy->size) {
@@ -102,22 +119,22 @@ static void hand_over(qn__vm_frame *frame, const qn__vm_copy *copy) {
     }
 }
 
-/* Those that wait for the loop's next iteration run again. */
-static void take_up(qn__vm_frame *frame, unsigned depth) {
+/* Those of the first n that wait for the loop's next iteration run again. */
+static void take_up(qn__vm_frame *frame, unsigned depth, uint64_t n) {
     uint16_t *codes = frame->codes;
-    for (uint64_t i = 0, n = frame->items; i < n; i++)
-        codes[i] = codes[i] == 2 * depth ? running(depth) : codes[i];
-    resume(frame, depth);
+    for (uint64_t i = 0; i < n; i++) codes[i] = codes[i] == 2 * depth ? running(depth) : codes[i];
+    resume(frame, depth, n);
 }
 
 static void run_loop(qn__vm_frame *frame, const qn__vm_instr *instr) {
+    const uint64_t n = frame->items;
     for (uint32_t k = 0; k < instr->num_copies; k++) hand_over(frame, &instr->copies[k]);
     send(frame, running(instr->depth));
     while (frame->count) {
         qn__vm_run_region(frame, &instr->regions[0]);
-        take_up(frame, instr->depth);
+        take_up(frame, instr->depth, n);
     }
-    resume(frame, instr->depth - 1u);
+    resume(frame, instr->depth - 1u, n);
 }
 
 static void jump(qn__vm_frame *frame, const qn__vm_instr *instr) {

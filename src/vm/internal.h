@@ -105,9 +105,10 @@ struct qn__vm_frame {
     const qn_cpu_launch *launch;
     const qn__vm_bounds *bounds; /* NULL: any address is taken */
     uint64_t stride;             /* elements of a slot's lane */
-    uint64_t items;              /* work-items that run, at most the stride */
-    uint64_t count;              /* of these, active */
-    uint8_t *active;             /* 0 or 1 a work-item */
+    uint64_t all;                /* work-items that run, at most the stride */
+    uint64_t items;  /* one past the last that is active, or more: the others need not be looked at */
+    uint64_t count;  /* active */
+    uint8_t *active; /* 0 or 1 a work-item */
     /* Where each work-item is: 2 * depth + 1 while it runs (or waits to run on) in a region of that nesting
        depth, 2 * depth while it waits for the next iteration of the loop whose body has that depth, 0 after
        return. */
@@ -148,7 +149,7 @@ static inline void *qn__vm_slot(const qn__vm_frame *frame, uint32_t slot) {
     return frame->values + slot * frame->stride;
 }
 
-/* Elements from a slot's first to the last that is in use, over all lanes. */
+/* Elements from a slot's first to the last that is looked at, over all lanes. */
 static inline uint64_t qn__vm_extent(const qn__vm_frame *frame, unsigned lanes) {
     return (lanes - 1) * frame->stride + frame->items;
 }

@@ -38,15 +38,21 @@ static void ptr_add(qn__vm_frame *frame, const qn__vm_instr *instr) {
 
 /* ---- load, store, copy ---- */
 
+/* Most often all are active, and there is one lane: then nothing is asked of each work-item. */
 #define ACCESS(WIDTH, TYPE)                                                                                  \
     static void load_##WIDTH(qn__vm_frame *frame, const qn__vm_instr *instr) {                               \
         const uint64_t *pointer = qn__vm_slot(frame, instr->a);                                              \
         TYPE *result = qn__vm_slot(frame, instr->result);                                                    \
         int64_t offset = instr->ir->attr.offset;                                                             \
         if (!qn__vm_may_access(frame, instr, 0, offset, instr->lanes * sizeof(TYPE))) return;                \
-        for (uint64_t i = 0, n = instr->lanes == 1 ? frame->items : 0; i < n; i++)                           \
-            if (frame->active[i]) memcpy(&result[i], address(pointer[i], offset), sizeof(TYPE));             \
-        for (uint64_t i = 0, n = instr->lanes == 1 ? 0 : frame->items; i < n; i++) {                         \
+        const uint64_t n = frame->items, single = instr->lanes == 1 ? n : 0;                                 \
+        if (frame->count == n)                                                                               \
+            for (uint64_t i = 0; i < single; i++)                                                            \
+                memcpy(&result[i], address(pointer[i], offset), sizeof(TYPE));                               \
+        else                                                                                                 \
+            for (uint64_t i = 0; i < single; i++)                                                            \
+                if (frame->active[i]) memcpy(&result[i], address(pointer[i], offset), sizeof(TYPE));         \
+        for (uint64_t i = single; i < n; i++) {                                                              \
             if (!frame->active[i]) continue;                                                                 \
             const unsigned char *from = address(pointer[i], offset);                                         \
             for (unsigned l = 0; l < instr->lanes; l++)                                                      \
@@ -58,9 +64,14 @@ static void ptr_add(qn__vm_frame *frame, const qn__vm_instr *instr) {
         const TYPE *value = qn__vm_slot(frame, instr->b);                                                    \
         int64_t offset = instr->ir->attr.offset;                                                             \
         if (!qn__vm_may_access(frame, instr, 0, offset, instr->lanes * sizeof(TYPE))) return;                \
-        for (uint64_t i = 0, n = instr->lanes == 1 ? frame->items : 0; i < n; i++)                           \
-            if (frame->active[i]) memcpy(address(pointer[i], offset), &value[i], sizeof(TYPE));              \
-        for (uint64_t i = 0, n = instr->lanes == 1 ? 0 : frame->items; i < n; i++) {                         \
+        const uint64_t n = frame->items, single = instr->lanes == 1 ? n : 0;                                 \
+        if (frame->count == n)                                                                               \
+            for (uint64_t i = 0; i < single; i++)                                                            \
+                memcpy(address(pointer[i], offset), &value[i], sizeof(TYPE));                                \
+        else                                                                                                 \
+            for (uint64_t i = 0; i < single; i++)                                                            \
+                if (frame->active[i]) memcpy(address(pointer[i], offset), &value[i], sizeof(TYPE));          \
+        for (uint64_t i = single; i < n; i++) {                                                              \
             if (!frame->active[i]) continue;                                                                 \
             unsigned char *to = address(pointer[i], offset);                                                 \
             for (unsigned l = 0; l < instr->lanes; l++)                                                      \

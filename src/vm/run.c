@@ -155,7 +155,7 @@ static void fill_chunk(qn__vm_frame *frame, cursor *at) {
     } else {
         n = fill_from(frame, at);
     }
-    frame->items = frame->count = n;
+    frame->all = frame->items = frame->count = n;
     memset(frame->active, 1, n);
     for (uint64_t i = 0; i < n; i++) frame->codes[i] = 1;
 }
