@@ -184,7 +184,7 @@ static qn__span query(const qn__limits_launch *l, unsigned op, uint32_t d) {
     case IR_LOCAL_ID: return up_to(l->local[d]);
     case IR_GROUP_ID: return up_to(groups_of(l, d));
     case IR_GLOBAL_SIZE: return exactly(l->global[d]);
-    case IR_LOCAL_SIZE: return (qn__span){1, l->local[d]};
+    case IR_LOCAL_SIZE: return (qn__span){l->global[d] % l->local[d] ? 1 : l->local[d], l->local[d]};
     case IR_ENQUEUED_LOCAL_SIZE: return exactly(l->local[d]);
     case IR_NUM_GROUPS: return exactly(groups_of(l, d));
     case IR_GLOBAL_OFFSET: return exactly(l->offset[d]);
@@ -249,6 +249,12 @@ static qn__span convert(unsigned op, unsigned from, unsigned kind, qn__span a) {
     return fitted(a, kind);
 }
 
+/* Of numbers behind `begin`, a step apart, the last is at most that. */
+static qn__span in_steps(qn__span a, qn__span begin, qn__span step) {
+    if (!is_one(begin) || !is_one(step) || begin.low < 0 || step.low <= 0 || a.high < begin.low) return a;
+    return (qn__span){a.low, a.high - (a.high - begin.low) % step.low};
+}
+
 static qn__span of_condition(unsigned op, qn__span a, qn__span b) {
     switch (op) {
     case QN__SPAN_BOTH: return common(a, b);
@@ -279,6 +285,7 @@ static qn__span evaluate(const uint32_t *node, const qn__limits_launch *l, const
     if (op == IR_SELECT) return is_none(a) ? none : is_one(a) ? (a.low ? b : c) : joined(b, c);
     if (is_none(a)) return none;
     if (op == QN__SPAN_RISING) return (qn__span){a.low, all_of(kind).high};
+    if (op == QN__SPAN_STEPS) return in_steps(a, b, c);
     if (op == QN__SPAN_FALLING) return (qn__span){all_of(kind).low, a.high};
     if (op >= QN__SPAN_LEAST) return of_condition(op, a, b);
     if (op >= IR_OP_COUNT) return all_of(kind);

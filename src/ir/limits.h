@@ -32,6 +32,7 @@ enum {
     QN__SPAN_UFROM = 243,
     QN__SPAN_RISING = 242,  /* a, and whatever is more */
     QN__SPAN_FALLING = 241, /* a, and whatever is less */
+    QN__SPAN_STEPS = 240,   /* of a what is a multiple of c behind b, where these are one number each */
     QN__SPAN_LEAST = 240
 };
 _Static_assert((int)IR_OP_COUNT <= (int)QN__SPAN_LEAST, "these are no ops");

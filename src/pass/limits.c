@@ -33,6 +33,11 @@ typedef struct judged {
     uint32_t limit;
 } judged;
 
+/* A loop's parameter that is `step` more each time; nodes. Not where the step is node 0. */
+typedef struct stride {
+    uint32_t begin, step;
+} stride;
+
 enum { NODE_SLOTS = 2 * QN__LIMIT_NODES };
 
 typedef struct limiter {
@@ -44,6 +49,7 @@ typedef struct limiter {
     QN__VEC(judged) judged;
     uint32_t *results;          /* of constructs by value id: what the jumps so far have given */
     bool *wanders;              /* by id of a loop's parameter: its course could not be relied on */
+    stride *strides;            /* by id of a loop's parameter */
     QN__VEC(uint32_t) params;   /* by limit: the parameter whose course it is of, or 0 */
     uint32_t slots[NODE_SLOTS]; /* 1 + the node, by a hash of its words */
     uint32_t num_nodes, num_limits, epoch, last_epoch;
@@ -179,10 +185,20 @@ static void leave(limiter *l, scope s) {
 
 /* ---- conditions ---- */
 
+/* What is left of a parameter that goes on by steps lies on one of them: below 64, with steps of 16, it is 48 at most. */
+static uint32_t in_steps(limiter *l, const ir_value *value, uint32_t node) {
+    const unsigned kind = value->type.kind;
+    while (qn__defined_by(value, IR_ZEXT) || qn__defined_by(value, IR_SEXT)) value = value->def->operands[0];
+    const stride *s = &l->strides[value->id];
+    if (value->value_kind != IR_VALUE_PARAM || !s->step || node == unknown) return node;
+    return add_node(l, QN__SPAN_STEPS, kind, kind, node, s->begin, s->step);
+}
+
 static void restrict_to(limiter *l, const ir_value *value, unsigned op, uint32_t other) {
     const uint32_t before = node_of(l, value, 0);
     if (before == unknown || other == unknown) return;
-    const uint32_t now = add_node(l, op, value->type.kind, value->type.kind, before, other, 0);
+    const uint32_t now =
+        in_steps(l, value, add_node(l, op, value->type.kind, value->type.kind, before, other, 0));
     fix(l, value, now);
     if (qn__defined_by(value, IR_SEXT) && now != unknown) /* the number is the same */
         restrict_to(l, value->def->operands[0], QN__SPAN_BOTH, now);
@@ -289,10 +305,23 @@ static void look_at(limiter *l, ir_instr *instr) {
 /* How a parameter goes on from one iteration to the next. */
 typedef enum course { STAYS, RISES, FALLS, WANDERS } course;
 
+/* The sum that the next value is, perhaps of the parameter made wide and then narrow again. */
+static const ir_instr *sum_of(const ir_value *param, const ir_value *next) {
+    const ir_instr *i = next->value_kind == IR_VALUE_RESULT ? next->def : NULL;
+    if (i && i->op == IR_TRUNC && i->operands[0]->value_kind == IR_VALUE_RESULT) i = i->operands[0]->def;
+    if (!i || i->op != IR_ADD) return NULL;
+    for (unsigned k = 0; k < 2; k++) {
+        const ir_value *from = i->operands[k];
+        if (qn__defined_by(from, IR_ZEXT) || qn__defined_by(from, IR_SEXT)) from = from->def->operands[0];
+        if (from == param) return i;
+    }
+    return NULL;
+}
+
 static course step_of(const ir_value *param, const ir_value *next) {
     if (next == param) return STAYS;
     if (next->value_kind != IR_VALUE_RESULT || !is_number(param->type)) return WANDERS;
-    const ir_instr *i = next->def;
+    const ir_instr *sum = sum_of(param, next), *i = sum ? sum : next->def;
     const ir_value *by = i->num_operands == 2 ? i->operands[i->operands[0] == param] : NULL;
     switch (i->op) {
     case IR_ADD: return qn__ir_is_const(by) && signed_bits(by) < 0 ? FALLS : RISES;
@@ -362,6 +391,51 @@ static bool look_at_continue(limiter *l, const ir_instr *jump, const loop_course
     return noted;
 }
 
+/* The number that each continue adds to the parameter, if that is one and the same. */
+static const ir_value *common_step(const ir_region *region, const ir_instr *loop, uint32_t k,
+                                   const ir_value *step, bool *differs) {
+    const ir_value *param = loop->regions[0]->params[k];
+    for (const ir_instr *i = region->first; i; i = i->next) {
+        for (uint32_t r = 0; r < i->num_regions; r++)
+            step = common_step(i->regions[r], loop, k, step, differs);
+        if (i->op != IR_CONTINUE || i->attr.target != loop) continue;
+        const ir_instr *sum = sum_of(param, i->operands[k]);
+        const ir_value *first = sum ? sum->operands[0] : NULL;
+        while (first && (qn__defined_by(first, IR_ZEXT) || qn__defined_by(first, IR_SEXT)))
+            first = first->def->operands[0];
+        const ir_value *by = sum ? sum->operands[first == param] : NULL;
+        if (!by || (step && by != step)) *differs = true;
+        step = by;
+    }
+    return step;
+}
+
+/* The same in each iteration, as licm would find. */
+static bool is_invariant(const ir_value *value, const ir_instr *loop, unsigned depth) {
+    enum { DEEPEST = 6 };
+    if (qn__is_visible(value, loop)) return true;
+    if (value->value_kind != IR_VALUE_RESULT || depth > DEEPEST) return false;
+    const ir_effects effects = qn__effects(value->def);
+    if (effects != IR_EFFECT_PURE && effects != IR_EFFECT_QUERY) return false;
+    for (uint32_t k = 0; k < value->def->num_operands; k++)
+        if (!is_invariant(value->def->operands[k], loop, depth + 1)) return false;
+    return true;
+}
+
+static void find_strides(limiter *l, const ir_instr *loop, const course *courses, const uint32_t *begins) {
+    const ir_region *body = loop->regions[0];
+    for (uint32_t k = 0; k < body->num_params; k++) {
+        const ir_value *param = body->params[k];
+        bool differs = false;
+        l->strides[param->id] = (stride){0, 0};
+        if (courses[k] != RISES || begins[k] == unknown || l->wanders[param->id]) continue;
+        const ir_value *step = common_step(body, loop, k, NULL, &differs);
+        if (!step || differs || !is_invariant(step, loop, 0)) continue;
+        const uint32_t node = node_of(l, step, 0);
+        if (node != unknown) l->strides[param->id] = (stride){begins[k], node};
+    }
+}
+
 static void walk_loop(limiter *l, const ir_instr *loop, const loop_course *outer) {
     const ir_region *body = loop->regions[0];
     course *courses = QN__NEW_ARRAY(l->scratch, course, body->num_params + 1u);
@@ -369,6 +443,7 @@ static void walk_loop(limiter *l, const ir_instr *loop, const loop_course *outer
     join_courses(body, loop, courses);
     for (uint32_t k = 0; k < body->num_params; k++)
         begins[k] = is_number(body->params[k]->type) ? node_of(l, loop->operands[k], 0) : unknown;
+    find_strides(l, loop, courses, begins);
     const scope s = enter(l);
     for (uint32_t k = 0; k < body->num_params; k++)
         if (is_number(body->params[k]->type))
@@ -542,6 +617,7 @@ qn__limits qn__find_limits(qn__arena *arena, qn__arena *scratch, ir_function *ke
     l->values = QN__NEW_ARRAY(scratch, known, kernel->num_values + 1u);
     l->results = QN__NEW_ARRAY(scratch, uint32_t, kernel->num_values + 1u);
     l->wanders = QN__NEW_ARRAY(scratch, bool, kernel->num_values + 1u);
+    l->strides = QN__NEW_ARRAY(scratch, stride, kernel->num_values + 1u);
     for (unsigned round = 0; round < ROUNDS; round++) {
         begin(l);
         walk(l, kernel->body, NULL);

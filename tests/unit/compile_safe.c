@@ -1,0 +1,91 @@
+/* What safe kernels check in a launch: nothing, where the range and the arguments bound all accesses. A launch has 64 work-items in
+   groups of 16; x and y have 64 elements, l has 16, n and m are 64. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "compile.h"
+#include "ir/ir.h"
+
+enum { ITEMS = 64, GROUP = 16 };
+
+static const struct body {
+    const char *text;
+    bool checks;
+} bodies[] = {
+    {"x[i] = y[i];", false},
+    {"x[i + 1] = 1;", true},
+    {"for (int k = 0; k < n; k++) x[k] = 1;", false},
+    {"for (int k = 0; k <= n; k++) x[k] = 1;", true},
+    /* tiles: steps that end where the memory does */
+    {"for (uint s = 0; s < m; s += 16) x[s + get_local_id(0)] = 1;", false},
+    {"for (uint s = 0; s < m; s += get_local_size(0)) x[s + get_local_id(0)] = 1;", false},
+    {"for (int s = 0; s < n; s += 16) for (int k = 0; k < 16; k++) x[s + k] = 1;", false},
+    {"for (size_t s = 0; s < m; s += get_local_size(0)) x[s + get_local_id(0)] = 1;", false},
+    {"for (int s = 8; s < n; s += 8) x[s + i % 8] = 1;", false},
+    {"for (int s = 0; s < n; s += 16) { l[i % 16] = y[s + i % 16]; barrier(1); x[i] ^= l[s % 16]; "
+     "barrier(1); }",
+     false},
+    /* and that do not */
+    {"for (uint s = 0; s < m; s += 12) x[s + get_local_id(0)] = 1;", true},
+    {"for (uint s = 1; s < m; s += 16) x[s + get_local_id(0)] = 1;", true},
+    {"for (uint s = 0; s < m; s += 16) x[s + get_local_id(0) + 1] = 1;", true},
+    {"for (uint s = 0; s <= m; s += 16) x[s + get_local_id(0)] = 1;", true},
+    {"for (int s = 0; s < n; s += y[0]) x[s + i % 16] = 1;", true},
+    {"for (int s = 0; s < n; s += i & 1 ? 16 : 12) x[s + i % 16] = 1;", true},
+    {"for (int s = 0; s < n; s += 16) { if (y[s]) s += 4; x[s + i % 16] = 1; }", true},
+    {"for (int s = y[i]; s < n; s += 16) x[s + i % 16] = 1;", true},
+};
+
+static void visit(ir_instr *instr, void *user) { *(bool *)user |= instr->op == IR_ATOMIC_RMW; }
+
+/* The form of the kernel that is launched where the limits hold. */
+static bool has_checks(const ir_module *module) {
+    bool any = false;
+    for (size_t i = 0; i < module->functions.len; i++) {
+        const ir_function *function = module->functions.data[i];
+        if (function->is_kernel && !function->is_checked) qn__ir_walk(function->body, visit, &any);
+    }
+    return any;
+}
+
+static bool checks_in_launch(const qn__compile_result *result) {
+    const qn__kernel_info *kernel = &result->info.kernels[0];
+    const uint64_t extents[16] = {ITEMS * 4, ITEMS * 4, GROUP * 4};
+    const uint32_t sizes[] = {ITEMS, ITEMS};
+    unsigned char args[256] = {0};
+    const qn__reach_range range = {.global = {ITEMS, 1, 1}, .local = {GROUP, 1, 1}};
+    for (uint32_t k = 0; k < 2; k++) memcpy(args + kernel->params[3 + k].offset, &sizes[k], sizeof sizes[k]);
+    if (has_checks(result->module)) return true;
+    return kernel->checked && !qn__stays_inside(kernel, args, extents, &range);
+}
+
+static void what_is_bounded_is_not_checked(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        char source[512];
+        qn__compile_result result;
+        snprintf(source, sizeof source,
+                 "kernel void k(global int *x, global const int *y, local int *l, int n, uint m) {\n"
+                 "    int i = get_global_id(0);\n    %s\n}\n",
+                 bodies[i].text);
+        const qn__compile_request request = {
+            .source = source, .target.kind = QN__TARGET_C, .level = 2, .safe = true, .verify = true};
+        if (qn__compile(&request, &result)) fail_msg("%s: %s", bodies[i].text, result.log);
+        if (checks_in_launch(&result) != bodies[i].checks)
+            fail_msg("%s: %s", bodies[i].text, bodies[i].checks ? "has no check" : "is checked");
+        qn__compile_free(&result);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_bounded_is_not_checked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
