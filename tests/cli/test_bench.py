@@ -181,6 +181,13 @@ class Bench(ToolTest):
         self.assertEqual(json.loads(self.read("c.json"))["results"], [])
         self.quern(*args, "--device", "cpu", "--tune", "magic", status=RUN_FAILED, error="magic")
 
+    def test_safe_code(self):
+        args = ("bench", "code", "--safe", "--device", "cpu", "--elements", "1", "--seconds", "0.001", "--only", "transpose,row_product")
+        shown = self.quern(*args, "--json", "s.json")
+        rows = json.loads(self.read("s.json"))["results"]
+        self.assertEqual([row["by"] for row in rows], ["quern", "safe"] * 2)
+        self.assertRegex(shown, r"(?m)^  safe programs: geometric mean: [0-9.]+ of the time; most: [0-9.]+, (transpose|row_product)$")
+
     def test_peers_of_drivers(self):
         """Beside software drivers, where they are: their own compilers, and their bare launches, count and compute the same."""
         present = self.quern("devices")

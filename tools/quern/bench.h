@@ -17,6 +17,7 @@ typedef struct bench_options {
     double soak;                     /* seconds of full load that `rings` is put under instead; 0: none */
     double seconds;                  /* of measuring, for each figure; 0: as many as suit the sections */
     bool ladder;
+    bool safe;         /* `code` as safe programs, too */
     bool is_brief;     /* all sections are measured: with operands no larger than need be */
     const char *types; /* of products, with commas; NULL: the device's usual ones */
     uint64_t shapes[BENCH_MAX_SHAPES][3]; /* m, n, k of products */

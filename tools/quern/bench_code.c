@@ -47,10 +47,10 @@ static void release(session *s) {
     free(s->kernels);
 }
 
-static qn_status prepare(session *s, const char *source, const char *options) {
+static qn_status prepare(session *s, const char *source, const char *options, bool safe) {
     const bench_workload *load = s->buffers.load;
     s->kernels = tool_alloc(load->num_steps * sizeof *s->kernels);
-    const qn_program_desc desc = {.source = source, .options = options};
+    const qn_program_desc desc = {.source = source, .options = options, .safe = safe};
     qn_status status = qn_program_create(s->buffers.d->device, &desc, &s->program);
     if (!status) status = qn_program_wait(s->program, QN_FOREVER);
     for (uint32_t i = 0; i < load->num_steps && !status; i++)
@@ -139,11 +139,19 @@ static int measure(runner *r, const bench_case *which, bench_time *time) {
 
 /* ---- a case ---- */
 
+/* What safe programs take by what others take. */
+typedef struct costs {
+    double logs, worst;
+    uint32_t count;
+    const char *worst_of;
+} costs;
+
 typedef struct table {
     bench_device *d;
     bench_peer peers[BENCH_MAX_PEERS];
     uint32_t num_peers;
     bench_means means;
+    costs safe;
 } table;
 
 typedef struct trial {
@@ -174,7 +182,7 @@ static int measure_quern(trial *t, const char *by, const char *options) {
     char note[64] = "";
     bench_time time = {.median = 0};
     bench_progress(t->table->d, t->which->name);
-    const qn_status status = prepare(&r.own, source_of(t->which->file), options);
+    const qn_status status = prepare(&r.own, source_of(t->which->file), options, false);
     const int result = status ? tool_fail_status(t->table->d->context, status) : measure(&r, t->which, &time);
     if (!result && t->quern > 0) {
         snprintf(note, sizeof note, "untuned %.3f of its speed", time.median / t->quern);
@@ -182,6 +190,41 @@ static int measure_quern(trial *t, const char *by, const char *options) {
     }
     if (!result) print(t, by, &time, note);
     if (!result && t->quern == 0) t->quern = time.median;
+    release(&r.own);
+    return result;
+}
+
+static void add_cost(trial *t, double cost) {
+    costs *c = &t->table->safe;
+    c->logs += log(cost);
+    if (c->count++ == 0 || cost > c->worst) c->worst = cost, c->worst_of = t->which->name;
+}
+
+static void print_costs(const costs *c) {
+    if (c->count)
+        printf("  safe programs: geometric mean: %.3f of the time; most: %.3f, %s\n", exp(c->logs / c->count),
+               c->worst, c->worst_of);
+}
+
+/* The kernels again, whose accesses are kept inside. One that cannot be checked is no failure of the bench. */
+static int measure_safe(trial *t) {
+    runner r = {.name = "safe", .own.buffers = {.d = t->table->d, .load = &t->load}};
+    char note[64];
+    bench_time time;
+    bench_progress(t->table->d, "safe");
+    const qn_status status = prepare(&r.own, source_of(t->which->file), NULL, true);
+    int result = TOOL_OK;
+    if (status == QN_ERROR_UNSUPPORTED) {
+        bench_progress(t->table->d, NULL);
+        printf("    safe: none: %s\n", qn_error_message(t->table->d->context));
+    } else {
+        result = status ? tool_fail_status(t->table->d->context, status) : measure(&r, t->which, &time);
+    }
+    if (!result && !status) {
+        snprintf(note, sizeof note, "%.3f of the time", time.median / t->quern);
+        add_cost(t, time.median / t->quern);
+        print(t, "safe", &time, note);
+    }
     release(&r.own);
     return result;
 }
@@ -250,6 +293,7 @@ static int measure_case(table *table, const bench_case *which) {
     int first = measure_quern(&t, "quern", NULL);
     if (!first) print_elsewhere(&t);
     if (!first) first = measure_tuned(&t, table->d->options->tune);
+    if (!first && table->d->options->safe) first = measure_safe(&t);
     for (uint32_t i = 0; i < table->num_peers && t.quern > 0; i++) {
         const int result = measure_peer(&t, &table->peers[i]);
         if (!first) first = result;
@@ -274,6 +318,7 @@ int bench_code_run(bench_device *d) {
         if (!first) first = result;
     }
     bench_means_print(&t.means);
+    print_costs(&t.safe);
     putchar('\n');
     bench_peers_close(t.peers, t.num_peers);
     return first;

@@ -138,6 +138,10 @@ int bench_option(bench_options *o, int argc, char **argv, int *i) {
         o->ladder = true;
         return -1;
     }
+    if (strcmp(given, "--safe") == 0) {
+        o->safe = true;
+        return -1;
+    }
     const bool soaks = option_value("--soak", argc, argv, i, &value);
     if (soaks || option_value("--seconds", argc, argv, i, &value)) {
         if (!value) return needs_value(given);

@@ -36,8 +36,8 @@ const bench_result *bench_elsewhere(const bench_device *d, const char *section, 
     while (*from < d->report->count) {
         const bench_result *r = &d->report->results[(*from)++];
         if (strcmp(r->section, section) == 0 && strcmp(r->what, what) == 0 && strcmp(r->by, "quern") != 0 &&
-            strncmp(r->by, "tuned", 5) != 0 && strcmp(r->device, d->info.name) != 0 &&
-            memcmp(r->uuid, d->info.uuid, sizeof r->uuid) == 0)
+            strcmp(r->by, "safe") != 0 && strncmp(r->by, "tuned", 5) != 0 &&
+            strcmp(r->device, d->info.name) != 0 && memcmp(r->uuid, d->info.uuid, sizeof r->uuid) == 0)
             return r;
     }
     return NULL;
