@@ -34,6 +34,7 @@ typedef enum qn_finding_kind {
     QN_FINDING_OVERFLOW, /* signed integers that overflow, which quern wraps; when asked for */
     QN_FINDING_NAN,      /* a NaN or infinity made of numbers; when asked for */
     QN_FINDING_RUNAWAY,  /* a work-group that does not end within its budget of instructions */
+    QN_FINDING_UNUSED,   /* a variable or array that is given values that nothing reads; when asked for */
     /* Advice about speed, when asked for: what they tell of is right. */
     QN_FINDING_UNCOALESCED,      /* work-items of a sub-group access global memory far from each other */
     QN_FINDING_BANK_CONFLICT,    /* or local memory in the same banks */
@@ -59,6 +60,7 @@ typedef enum qn_finding_kind {
     X(OVERFLOW, "overflow", "signed overflow")                                                               \
     X(NAN, "nan", "not a finite number")                                                                     \
     X(RUNAWAY, "runaway", "runaway kernel")                                                                  \
+    X(UNUSED, "unused", "unused result")                                                                     \
     X(UNCOALESCED, "uncoalesced", "uncoalesced access")                                                      \
     X(BANK_CONFLICT, "bank-conflict", "bank conflict")                                                       \
     X(DIVERGENT_BRANCH, "divergent-branch", "divergent branch")                                              \
@@ -104,6 +106,7 @@ enum {
     QN_CHECK_NANS = 1 << 2,        /* QN_FINDING_NAN */
     QN_CHECK_BUFFERS = 1 << 3,     /* QN_FINDING_UNINITIALISED: of buffers, too, that are made from then on */
     QN_CHECK_PERFORMANCE = 1 << 4, /* advice: QN_FINDING_UNCOALESCED and what follows it */
+    QN_CHECK_UNUSED = 1 << 6,      /* QN_FINDING_UNUSED */
     QN_CHECK_PROFILE = 1 << 5      /* no findings: operations and bytes are counted, qn_check_profile_get */
 };
 

@@ -184,7 +184,8 @@ static const char *text_of(qn__checker *checker, const qn__check_report *report,
                    ids_text(finding->place.work_group, dims, group, sizeof group));
     if (finding->other.file) {
         put_place(&out, &finding->other);
-        qn__buf_printf(&out, "the access before, by work-item %s of work-group %s\n",
+        qn__buf_printf(&out, "the access before, by %swork-item %s of work-group %s\n",
+                       report->other_stamp & QN__STAMP_SEVERAL ? "several, the last of them " : "",
                        ids_text(finding->other.work_item, dims, item, sizeof item),
                        ids_text(finding->other.work_group, dims, group, sizeof group));
         put_excerpt(&out, module, loc_of(report, report->other));

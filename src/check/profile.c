@@ -131,9 +131,28 @@ void qn__check_profile_begin(const qn__check_program *program) {
     }
 }
 
+/* Of the kernel, and of functions that it calls. */
+static void report_unused(qn__check_run_state *r) {
+    const ir_function *kernel = r->program->vm->kernel;
+    for (size_t i = 0; i < kernel->unused.len; i++) {
+        const ir_unused *unused = &kernel->unused.data[i];
+        const ir_instr at = {.op = IR_STORE, .loc = unused->stored};
+        qn__check_stand_in s;
+        qn__check_stand_in_for(&s, r, r->groups.data[0].id, (const uint64_t[3]){0, 0, 0});
+        const qn__check_report found = {.kind = QN_FINDING_UNUSED,
+                                        .frame = &s.frame,
+                                        .instr = &at,
+                                        .object = unused->name,
+                                        .declared = unused->declared};
+        QN__CHECK_REPORT(r->checker, &found, "'%.100s' is given a value here, and nothing reads it",
+                         unused->name);
+    }
+}
+
 void qn__check_profile_end(qn__check_run_state *r, uint64_t local_memory) {
     const uint32_t also = r->checker->settings.also;
     if (also & QN_CHECK_PROFILE) add_launch(r, find_profile(r->checker, r->program->vm->kernel));
+    if ((also & QN_CHECK_UNUSED) && r->groups.len) report_unused(r);
     if (!(also & QN_CHECK_PERFORMANCE) || !r->groups.len) return;
     qn__check_lanes_report(r);
     qn__check_occupancy_report(r, local_memory);

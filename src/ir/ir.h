@@ -468,6 +468,12 @@ typedef struct ir_local {
     ir_loc loc; /* of its declaration */
 } ir_local;
 
+/* A variable or array that is given values that nothing reads, for the checker. */
+typedef struct ir_unused {
+    const char *name;
+    ir_loc declared, stored;
+} ir_unused;
+
 /* The constants of a function, by hash; use qn__ir_const. */
 typedef struct ir_constants {
     ir_value **slots;
@@ -507,8 +513,9 @@ struct ir_function {
     uint32_t num_reach;
     const uint32_t *limits; /* of a safe kernel: what bounds accesses that it does not check (ir/limits.h) */
     uint32_t num_limits;
-    ir_function *checked; /* the same kernel for where they do not hold; NULL: there are no limits */
-    bool is_checked;      /* is one */
+    ir_function *checked;      /* the same kernel for where they do not hold; NULL: there are no limits */
+    bool is_checked;           /* is one */
+    QN__VEC(ir_unused) unused; /* those of functions that are inlined, too */
     ir_constants constants;
     ir_instr *last_var;                    /* where qn__ir_variable goes on; kept by the builder */
     uint32_t index, num_calls, num_copies; /* of qn__survey, for the inliner */

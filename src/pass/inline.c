@@ -147,6 +147,8 @@ static int32_t merge_locals(inliner *in, node *callee) {
         callee->local_base = (int32_t)in->kernel->locals.len;
         for (size_t i = 0; i < callee->function->locals.len; i++)
             qn__ir_local_add(in->kernel, callee->function->locals.data[i]);
+        for (size_t i = 0; i < callee->function->unused.len; i++)
+            qn__vec_push(in->kernel->module->arena, &in->kernel->unused, callee->function->unused.data[i]);
     }
     return callee->local_base;
 }

@@ -38,7 +38,8 @@ typedef struct phase {
 static const phase phases[] = {
     {"what a checker wants to see",
      1,
-     {{"keep_shared", qn__pass_keep_shared, 0, FUNCTION, ONLY(wants_checks)}}},
+     {{"keep_shared", qn__pass_keep_shared, 0, FUNCTION, ONLY(wants_checks)},
+      {"find_unused", qn__pass_find_unused, 0, FUNCTION, ONLY(wants_checks)}}},
     {"before inlining, so that every copy is small",
      1,
      {{"mem2reg", qn__pass_mem2reg, 1, COPIED, ALL},

@@ -50,7 +50,7 @@ qn_status qn_check_clear(qn_device *device) {
 
 qn_status qn_check_configure(qn_device *device, const qn_check_desc *desc) {
     const uint32_t known = QN_CHECK_SHIFTS | QN_CHECK_OVERFLOWS | QN_CHECK_NANS | QN_CHECK_BUFFERS |
-                           QN_CHECK_PERFORMANCE | QN_CHECK_PROFILE;
+                           QN_CHECK_PERFORMANCE | QN_CHECK_PROFILE | QN_CHECK_UNUSED;
     char why[QN__WHY] = "";
     qn_status status = need_checker(device, "qn_check_configure");
     if (status) return status;

@@ -29,15 +29,16 @@ static int set_also(const char *text, uint32_t *also) {
     } words[] = {{"shifts", QN_CHECK_SHIFTS},
                  {"overflows", QN_CHECK_OVERFLOWS},
                  {"nans", QN_CHECK_NANS},
-                 {"buffers", QN_CHECK_BUFFERS}};
+                 {"buffers", QN_CHECK_BUFFERS},
+                 {"unused", QN_CHECK_UNUSED}};
     enum { WORDS = sizeof words / sizeof *words };
     for (const char *at = text; *at;) {
         const size_t length = strcspn(at, ",");
         size_t i = 0;
         while (i < WORDS && (strlen(words[i].name) != length || strncmp(words[i].name, at, length) != 0)) i++;
         if (i == WORDS)
-            return tool_fail(TOOL_USAGE, "--also is a list of shifts, overflows, nans, buffers, not '%s'",
-                             text);
+            return tool_fail(TOOL_USAGE,
+                             "--also is a list of shifts, overflows, nans, buffers, unused, not '%s'", text);
         *also |= words[i].bit;
         at += length + (at[length] == ',');
     }
@@ -392,7 +393,9 @@ const tool_command tool_check = {
     "design\n\n"
     "  --also KIND,...   look for shifts by the width or more, overflows of signed integers, nans (and "
     "infinities) that are\n"
-    "                    made of numbers, and use of buffers that nobody has written, too\n"
+    "                    made of numbers, use of buffers that nobody has written, and unused results: "
+    "variables and\n"
+    "                    arrays whose values nothing reads\n"
     "  --groups N        run N of the work-groups only, spread evenly\n"
     "  --budget N        steps of a work-group before it counts as runaway (2^28)\n"
     "  --explore N       run it with N other orders of work-groups and work-items, too: results that differ "
