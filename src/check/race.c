@@ -178,12 +178,40 @@ static inline bool keeps_reader(const qn__check_cell *cell, qn__check_stamp now)
     return !((cell->write ^ now) & QN__STAMP_ITEM) && ((cell->read ^ now) & QN__STAMP_ITEM);
 }
 
+/* Since the group's last barrier. */
+static inline bool is_recent(const toucher *t, qn__check_stamp stamp) {
+    return qn__stamp_time(stamp) >= t->window.barrier;
+}
+
+/* A plain read behind an atomic that a plain write has kept out of its place: one that only loads is no conflict. */
+static void read_behind_atomic(const toucher *t, uint64_t item, uint64_t address, uint64_t size,
+                               qn__check_stamp before) {
+    const qn__check_run_state *r = qn__check_state(t->frame);
+    const uint32_t place = qn__stamp_place(before);
+    const bool is_load =
+        place < r->program->places.len && r->program->places.data[place]->op == IR_ATOMIC_LOAD;
+    if (!is_load) seldom(t, item, address, size, before, true);
+}
+
 static inline void touch_read(const toucher *t, qn__check_cell *cell, uint64_t item, uint64_t address,
                               uint64_t size) {
     const qn__check_stamp now = t->stamp | item << QN__CHECK_ITEM_SHIFT;
     if (!is_ordered(&t->window, cell->write, now)) seldom(t, item, address, size, cell->write, true);
+    const bool behind_atomic = cell->read & QN__STAMP_ATOMIC;
+    if (behind_atomic && !(now & QN__STAMP_ATOMIC) && !is_ordered(&t->window, cell->read, now))
+        read_behind_atomic(t, item, address, size, cell->read);
     const uint64_t flags = others(t, cell->read, now);
-    cell->read = flags && keeps_reader(cell, now) ? cell->read | flags : now | flags;
+    const bool keeps = behind_atomic ? is_recent(t, cell->read) : flags && keeps_reader(cell, now);
+    cell->read = keeps ? cell->read | flags : now | flags;
+}
+
+/* A plain write of this launch is not forgotten for an atomic behind it, which others may do as well: the atomic takes the
+   reader's place, unless somebody has just read. */
+static inline void stamp_atomic(const toucher *t, qn__check_cell *cell, qn__check_stamp now) {
+    if ((cell->write & QN__STAMP_ATOMIC) || qn__stamp_time(cell->write) < t->window.launch)
+        cell->write = now | others(t, cell->write, now);
+    else if ((cell->read & QN__STAMP_ATOMIC) || !is_recent(t, cell->read))
+        cell->read = now | others(t, cell->read, now);
 }
 
 static inline void touch_write(const toucher *t, qn__check_cell *cell, uint64_t item, uint64_t address,
@@ -193,7 +221,10 @@ static inline void touch_write(const toucher *t, qn__check_cell *cell, uint64_t 
         seldom(t, item, address, size, cell->write, true);
     else if (!is_ordered(&t->window, cell->read, now))
         seldom(t, item, address, size, cell->read, false);
-    cell->write = now & QN__STAMP_ATOMIC ? now | others(t, cell->write, now) : now;
+    if (now & QN__STAMP_ATOMIC)
+        stamp_atomic(t, cell, now);
+    else
+        cell->write = now;
 }
 
 static inline void touch(const toucher *t, qn__check_cell *cells, uint64_t count, bool reads, uint64_t item,
