@@ -40,10 +40,11 @@ if(QUERN_TESTS)
     add_test(NAME example.xor COMMAND quern_xor)
     set_tests_properties(example.xor PROPERTIES PASS_REGULAR_EXPRESSION "4 of 4 right")
     # Small networks that learn a little, interpreted: compiling would take longer. scripts/test-long runs the examples as they are.
-    # Those of digits are skipped where scripts/digits could not get them.
+    # All kernels of these are checked, too. Those of digits are skipped where scripts/digits could not get them.
     foreach(name regression series rnn text)
-        add_test(NAME example.${name} COMMAND quern_${name} --quick --plot ${PROJECT_BINARY_DIR}/${name}.svg)
-        set_tests_properties(example.${name} PROPERTIES ENVIRONMENT QUERN_CC=none)
+        add_test(NAME example.${name} COMMAND tests/checked $<TARGET_FILE:quern_${name}> --quick --plot
+                                              ${PROJECT_BINARY_DIR}/${name}.svg
+                 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
     endforeach()
     foreach(name vae gan)
         add_test(NAME example.${name}
@@ -76,6 +77,10 @@ if(QUERN_TESTS)
         add_test(NAME check.example.${name} COMMAND tests/checked $<TARGET_FILE:quern_${name}>
                  WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
     endforeach()
+    add_test(NAME check.example.filters COMMAND ${PROJECT_SOURCE_DIR}/tests/checked $<TARGET_FILE:quern_filters>
+                                                tour/mandelbrot.png 4
+             WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
+    set_tests_properties(check.example.filters PROPERTIES FIXTURES_REQUIRED tour_pictures)
     add_test(NAME example.filters COMMAND quern_filters tour/mandelbrot.png 4
              WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
     set_tests_properties(example.filters PROPERTIES FIXTURES_REQUIRED tour_pictures)
