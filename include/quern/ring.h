@@ -339,6 +339,12 @@ typedef enum qn_ring_format { QN_RING_JSON, QN_RING_PROMETHEUS } qn_ring_format;
 QN_API qn_status qn_ring_format_stats(qn_ring *ring, qn_ring_format format, char *text, size_t size,
                                       size_t *needed);
 
+/* Has the ring's thread write that JSON to a file in `folder` (made if it is not there) four times a second, for `quern rings` and
+   others: PROCESS-NUMBER.json, written beside and renamed, and removed by qn_ring_close. Where $QUERN_RINGS names a folder each ring does so
+   from qn_ring_create on, but in processes with more rights than their user. Errors: QN_ERROR_STATE (it does already), QN_ERROR_RANGE (the name's
+   length), QN_ERROR_UNSUPPORTED (Windows), QN_ERROR_OUT_OF_MEMORY. */
+QN_API qn_status qn_ring_report(qn_ring *ring, const char *folder);
+
 #ifdef __cplusplus
 }
 #endif

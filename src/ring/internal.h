@@ -93,6 +93,11 @@ void qn__ring_window_remove(qn__ring_window *window, uint64_t id);
 const char *qn__ring_read_gpu(qn_ring *ring, qn_ring_gpu *gpu);
 void qn__ring_gpu_close(qn_ring *ring);
 
+/* What others see of the ring in a file: set up where $QUERN_RINGS asks for it; written when it is due; removed. */
+void qn__ring_report_if_asked(qn_ring *ring);
+void qn__ring_write_report(qn_ring *ring);
+void qn__ring_end_report(qn_ring *ring);
+
 /* ---- networks ---- */
 
 /* What rings send to: mail, which outlives its ring while others hold it. */
@@ -198,12 +203,13 @@ struct qn_ring {
 
     qn__ring_mail *mail; /* NULL: with neither mail nor links */
     qn__ring_outlet outlets[QN__RING_LINKS_MOST];
-    qn__ring_net *net;          /* NULL: not connected */
-    uint32_t gone;              /* messages of rings that are closed; under the net's lock */
-    uint64_t forwarded, mailed; /* at the last look */
-    _Atomic uint64_t routed;    /* by the host */
-    struct qn__ring_gpu *gpu;   /* NULL: not opened yet; under the lock */
-    bool routes;                /* it has outlets by the host */
+    qn__ring_net *net;                      /* NULL: not connected */
+    uint32_t gone;                          /* messages of rings that are closed; under the net's lock */
+    uint64_t forwarded, mailed;             /* at the last look */
+    _Atomic uint64_t routed;                /* by the host */
+    struct qn__ring_report *_Atomic report; /* NULL: none */
+    struct qn__ring_gpu *gpu;               /* NULL: not opened yet; under the lock */
+    bool routes;                            /* it has outlets by the host */
 
     _Atomic uint64_t next_id, clock; /* hybrid logical clock of the host's side */
     uint64_t clock_offset;           /* from qn__ring_now to the clock's time */

@@ -312,6 +312,7 @@ qn_status qn_ring_create_for(uint32_t header, qn_device *device, const qn_ring_d
         release(ring);
         return status;
     }
+    qn__ring_report_if_asked(ring);
     *out = ring;
     return QN_OK;
 }
@@ -325,6 +326,7 @@ qn_status qn_ring_close(qn_ring *ring, uint64_t timeout_ns) {
                              "qn_ring_close: a callback cannot close the ring '%s' that calls it",
                              ring->label);
     qn__ring_service_end(ring);
+    qn__ring_end_report(ring);
     atomic_store(&ring->control->command, QN__RING_DROP);
     status = qn_stream_close(ring->stream, timeout_ns);
     qn__ring_leave_net(ring);

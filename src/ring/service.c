@@ -140,7 +140,8 @@ static void sleep_for(qn__ring_service *service, pthread_mutex_t *lock, uint64_t
 
 static bool is_due(const qn_ring *ring) {
     const qn__ring_service *service = &ring->service;
-    return service->num_async || service->has_event || ring->routes || qn__ring_is_supervised(ring);
+    return service->num_async || service->has_event || ring->routes || qn__ring_is_supervised(ring) ||
+           atomic_load(&ring->report);
 }
 
 /* Until somebody wakes it, or the next look is due; *wait begins anew in the first case. Under the receive lock. */
@@ -173,6 +174,7 @@ static void look(qn_ring *ring, qn__ring_wait *wait) {
     pthread_mutex_unlock(&ring->receive_lock);
     const qn_status status = qn__ring_pass_time(ring, wait);
     qn__ring_supervise(ring);
+    qn__ring_write_report(ring);
     pthread_mutex_lock(&ring->receive_lock);
     if (status) give_up(ring, QN_FOREVER, status);
     const qn_status over = look_at_state(ring);

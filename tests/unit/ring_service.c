@@ -3,7 +3,9 @@
 
 #include <pthread.h>
 #if defined(__linux__)
+#include <glob.h>
 #include <poll.h>
+#include <unistd.h>
 #endif
 
 enum { MANY = 200 };
@@ -195,7 +197,32 @@ static void a_failure_is_told(void **state) {
     finish(&r);
 }
 
+/* The ring's file is there as long as the ring. */
+static void a_report(void **state) {
+    (void)state;
+    char folder[] = "/tmp/quern-ring-XXXXXX", pattern[64], text[64] = "";
+    glob_t found = {0};
+    assert_non_null(mkdtemp(folder));
+    snprintf(pattern, sizeof pattern, "%s/%ld-*.json", folder, (long)getpid());
+    rig r = make(&(qn_ring_desc){0});
+    assert_fails(r.context, qn_ring_report(r.ring, NULL), QN_ERROR_NULL, "folder is NULL");
+    assert_ok(r.context, qn_ring_report(r.ring, folder));
+    assert_fails(r.context, qn_ring_report(r.ring, folder), QN_ERROR_STATE, "ring 'twice' reports already");
+    for (int i = 0; i < 60000 && glob(pattern, 0, NULL, &found) != 0; i++) pause_ms(1);
+    assert_int_equal(found.gl_pathc, 1);
+    FILE *file = fopen(found.gl_pathv[0], "r");
+    assert_non_null(file);
+    assert_non_null(fgets(text, sizeof text, file));
+    fclose(file);
+    globfree(&found);
+    assert_ptr_equal(strstr(text, "{\"ring\": \"twice\", \"device\": "), text);
+    finish(&r);
+    assert_int_equal(rmdir(folder), 0);
+}
+
 #else
+
+static void a_report(void **state) { (void)state; }
 
 static void an_event_loop(void **state) {
     (void)state;
@@ -216,6 +243,7 @@ int main(void) {
         cmocka_unit_test(credits),
         cmocka_unit_test(an_event_loop),
         cmocka_unit_test(a_failure_is_told),
+        cmocka_unit_test(a_report),
     };
     return run_device_tests(tests);
 }

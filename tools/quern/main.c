@@ -7,7 +7,7 @@
 #include "tool.h"
 
 static const tool_command *const commands[] = {&tool_devices, &tool_compile, &tool_embed, &tool_run,
-                                               &tool_check,   &tool_bench,   &tool_tune};
+                                               &tool_check,   &tool_bench,   &tool_tune,  &tool_rings};
 
 enum { NUM_COMMANDS = sizeof commands / sizeof commands[0] };
 

@@ -22,7 +22,8 @@ typedef struct tool_command {
     int (*run)(int argc, char **argv); /* argv[0] is the subcommand's name */
 } tool_command;
 
-extern const tool_command tool_devices, tool_compile, tool_embed, tool_run, tool_check, tool_bench, tool_tune;
+extern const tool_command tool_devices, tool_compile, tool_embed, tool_run, tool_check, tool_bench, tool_tune,
+    tool_rings;
 
 /* The compiler checks a format as the C standard has it, on Windows too. */
 #if defined(__MINGW32__)
