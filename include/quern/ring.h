@@ -94,6 +94,8 @@ typedef struct qn_ring_desc {
         mail_capacity; /* messages of other rings that wait, rounded up to a power of two; 0: it gets none */
     uint32_t
         window; /* qn_ring_send drops a message with the correlation (not 0) of one of the last so many; 0: of none */
+    uint32_t blocks,
+        block_size; /* memory that messages may refer to (qn_ring_take_block): how many, and bytes of each */
 } qn_ring_desc;
 
 typedef enum qn_ring_state {
@@ -205,6 +207,25 @@ QN_API qn_status qn_ring_receive_batch(qn_ring *ring, qn_ring_message *messages,
    late is dropped. */
 QN_API qn_status qn_ring_call(qn_ring *ring, const void *payload, size_t size, void *reply, size_t reply_size,
                               uint64_t timeout_ns);
+
+/* ---- messages that refer to memory ---- */
+
+/* A ring may have blocks (desc.blocks), which are memory that host and kernel see: large data that is not copied with a message. A
+   block is taken, filled, sent with any number of messages, and freed; it can be taken again when the program has freed it and the
+   last handler of a message with it is back. A handler gets it by qn_ring_block(ring), and may give it to the host with its answer by
+   qn_ring_reply_block: it is the program's then, to be freed once more for each such message that was received (a qn_ring_call does not
+   give it). A dead letter's block is the program's in the same way. Not for rings that drop messages. Any thread. */
+
+/* A free block is the program's. Errors: QN_ERROR_OUT_OF_MEMORY (none is free), QN_ERROR_RANGE (the ring has none). */
+QN_API qn_status qn_ring_take_block(qn_ring *ring, uint32_t *block, void **bytes);
+/* As qn_ring_send, with a block that the program has, and keeps until it frees it. Errors: QN_ERROR_STATE also where it has not. */
+QN_API qn_status qn_ring_send_block(qn_ring *ring, qn_ring_message *message, const void *payload, size_t size,
+                                    uint32_t block, uint64_t timeout_ns);
+/* The block that a message refers to that was received, or a dead letter. Errors: QN_ERROR_STATE (none). */
+QN_API qn_status qn_ring_get_block(qn_ring *ring, const qn_ring_message *message, uint32_t *block,
+                                   void **bytes);
+/* The program is done with it, once. Errors: QN_ERROR_STATE (it has it not), QN_ERROR_RANGE. */
+QN_API qn_status qn_ring_free_block(qn_ring *ring, uint32_t block);
 
 /* ---- rings that send to each other ---- */
 

@@ -22,7 +22,7 @@ typedef struct qn_ring_message {
     QN__RING_U32 priority; /* 0 to 255, the highest first */
     QN__RING_U32 size;     /* bytes of the payload */
     QN__RING_U32 type;     /* the program's own */
-    QN__RING_U32 flags;    /* the library's: 0 */
+    QN__RING_U32 flags;    /* the library's */
 } qn_ring_message;
 
 #endif

@@ -98,6 +98,13 @@ void qn__ring_report_if_asked(qn_ring *ring);
 void qn__ring_write_report(qn_ring *ring);
 void qn__ring_end_report(qn_ring *ring);
 
+/* Memory that messages refer to (block.c). A message of the kernel has come: its block is the program's where `is_kept`; one that was
+   being handled in a failure is, too. */
+qn_status qn__ring_blocks_create(qn_ring *ring);
+void qn__ring_blocks_destroy(qn_ring *ring);
+void qn__ring_block_came(qn_ring *ring, const qn_ring_message *message, bool is_kept);
+void qn__ring_block_died(qn_ring *ring, const qn_ring_message *message);
+
 /* ---- networks ---- */
 
 /* What rings send to: mail, which outlives its ring while others hold it. */
@@ -208,8 +215,10 @@ struct qn_ring {
     uint64_t forwarded, mailed;             /* at the last look */
     _Atomic uint64_t routed;                /* by the host */
     struct qn__ring_report *_Atomic report; /* NULL: none */
-    struct qn__ring_gpu *gpu;               /* NULL: not opened yet; under the lock */
-    bool routes;                            /* it has outlets by the host */
+    struct qn__ring_blocks *blocks;         /* NULL: there are none */
+    qn_buffer *block_memory;
+    struct qn__ring_gpu *gpu; /* NULL: not opened yet; under the lock */
+    bool routes;              /* it has outlets by the host */
 
     _Atomic uint64_t next_id, clock; /* hybrid logical clock of the host's side */
     uint64_t clock_offset;           /* from qn__ring_now to the clock's time */

@@ -30,6 +30,8 @@ enum {
     QN__RING_REPLY = 1,      /* flags of a message: it answers one */
     QN__RING_CALL = 2,       /* a qn_ring_call, and its reply, which nobody else wants */
     QN__RING_LINK = 256,     /* times 1 + a link: it is for the ring there, by the host's hand */
+    QN__RING_BACK = 4,       /* a message of the kernel with the block of the one that it handles */
+    QN__RING_BLOCK = 65536,  /* times 1 + a block: the message refers to it */
     QN__RING_LINKS_MOST = 8,
     QN__RING_TOPICS = 16,
 };
@@ -47,6 +49,10 @@ enum {
     QN__MAIL_WORDS = QN__MAIL_BARRIERS + 2 * QN__MAIL_NUM_BARRIERS,
     QN__MAIL_CREDIT_BIAS = 1 << 24, /* credits are counted from here, so that one too many taken is no wrap */
 };
+
+#define QN__RING_LINK_OF(flags) ((flags) % QN__RING_BLOCK / QN__RING_LINK) /* 1 + the link; 0: none */
+/* Blocks lie behind two words for each: messages with it that are done, and that were sent with it. */
+#define QN__RING_BLOCKS_BEGIN(count) (((count)*8u + 63u) & ~63u)
 
 #define QN__RING_FOREVER 0xffffffffu /* spins, messages: no bound */
 

@@ -46,13 +46,14 @@ static qn_range range_of(const qn_ring *ring) {
 
 static qn_status submit_kernel(qn_ring *ring) {
     const qn_range range = range_of(ring);
-    qn_arg args[7 + QN__RING_LINKS_MOST] = {qn_arg_buffer(ring->control_buffer),
+    qn_arg args[8 + QN__RING_LINKS_MOST] = {qn_arg_buffer(ring->control_buffer),
                                             qn_arg_buffer(ring->in.memory), qn_arg_buffer(ring->in.ends),
                                             qn_arg_buffer(ring->out.memory), qn_arg_buffer(ring->out.ends)};
     uint32_t count = 5;
     if (ring->mail) args[count++] = qn_arg_buffer(ring->mail->memory);
     for (uint32_t i = 0; i < ring->desc.links; i++)
         args[count++] = qn_arg_buffer(ring->outlets[i].mail->memory);
+    if (ring->blocks) args[count++] = qn_arg_buffer(ring->block_memory);
     if (ring->desc.state) args[count++] = qn_arg_buffer(ring->desc.state);
     return qn_launch(ring->stream, ring->kernel, &range, args, count);
 }

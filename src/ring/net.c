@@ -107,7 +107,7 @@ bool qn__ring_links_have_room(const qn_ring *ring) {
 /* ---- by the host ---- */
 
 bool qn__ring_route(qn_ring *ring, const qn__ring_slot *slot) {
-    const uint32_t link = slot->message.flags / QN__RING_LINK - 1;
+    const uint32_t link = QN__RING_LINK_OF(slot->message.flags) - 1;
     qn_ring_message message = slot->message;
     message.flags = 0;
     qn__ring_net_lock(ring);

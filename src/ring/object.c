@@ -5,7 +5,13 @@
 
 #include "ring/internal.h"
 
-enum { MAGIC = 0x72696e67, MOST_CAPACITY = 1 << 20, MOST_PAYLOAD = 1 << 16 };
+enum {
+    MAGIC = 0x72696e67,
+    MOST_CAPACITY = 1 << 20,
+    MOST_PAYLOAD = 1 << 16,
+    MOST_BLOCKS = 1 << 15,
+    MOST_BLOCK = 1 << 30
+};
 
 qn_status qn__ring_fail(const qn_ring *ring, qn_status status, const char *format, ...) {
     char text[1024];
@@ -53,6 +59,8 @@ static qn_status check_sizes(const qn_ring *ring) {
         {"low_water", desc->low_water, desc->high_water},
         {"links", desc->links, QN__RING_LINKS_MOST},
         {"mail_capacity", desc->mail_capacity, MOST_CAPACITY},
+        {"blocks", desc->blocks, MOST_BLOCKS},
+        {"block_size", desc->block_size, MOST_BLOCK},
         {"window", desc->window, MOST_CAPACITY},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -94,10 +102,15 @@ static qn_status take_desc(qn_ring *ring, const qn_ring_desc *desc) {
             ring, QN_ERROR_ARGUMENT,
             "qn_ring_create: QN_RING_DROP_OLDEST is for rings with one work-group, and groups is %u",
             (unsigned)own->groups);
+    if (!desc->blocks != !desc->block_size || (desc->blocks && desc->policy > QN_RING_REJECT))
+        return qn__ring_fail(
+            ring, QN_ERROR_ARGUMENT,
+            "qn_ring_create: blocks go with a block_size, and with QN_RING_BLOCK or QN_RING_REJECT");
     const qn_status status = check_sizes(ring);
     if (status) return status;
     own->capacity = power_of_two(own->capacity);
     own->reply_capacity = power_of_two(own->reply_capacity);
+    own->block_size = (own->block_size + 63) & ~63u;
     if (own->window) own->window = power_of_two(own->window);
     if (own->mail_capacity) own->mail_capacity = power_of_two(own->mail_capacity);
     return QN_OK;
@@ -220,6 +233,7 @@ static qn_status make(qn_ring *ring, const qn_ring_desc *desc) {
     memset(ring->watched, 0, watched);
     qn_status status = make_queues(ring);
     if (!status) status = qn__ring_mail_create(ring);
+    if (!status) status = qn__ring_blocks_create(ring);
     if (!status && ring->desc.window) {
         ring->window = qn__ring_window_create(ring, ring->desc.window);
         if (!ring->window)
@@ -246,6 +260,7 @@ static void release(qn_ring *ring) {
     qn_kernel_destroy(ring->kernel);
     qn_program_destroy(ring->program);
     qn__ring_mail_destroy(ring);
+    qn__ring_blocks_destroy(ring);
     qn__ring_queue_destroy(&ring->in);
     qn__ring_queue_destroy(&ring->out);
     qn_buffer_destroy(ring->control_buffer);

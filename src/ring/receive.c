@@ -80,12 +80,14 @@ typedef enum way { DELIVERED, STUCK, TO_RECEIVE } way;
 
 /* Sends it on to a call, or to a ring of another device, which may be full. Under the receive lock. */
 static way deliver(qn_ring *ring, const qn__ring_slot *slot) {
-    if (slot->message.flags >= QN__RING_LINK) {
+    if (QN__RING_LINK_OF(slot->message.flags)) {
         if (!qn__ring_route(ring, slot)) return STUCK;
         qn__ring_queue_drop_first(&ring->out);
         return DELIVERED;
     }
     if (!(slot->message.flags & QN__RING_CALL)) return TO_RECEIVE;
+    /* Who calls is not told of a block, and has it not to free. */
+    qn__ring_block_came(ring, &slot->message, false);
     qn__ring_pending **call = find_pending(ring, slot->message.correlation);
     if (*call) {
         answer(ring, call, slot);
@@ -224,6 +226,7 @@ static qn_status take_letter(qn_ring *ring, qn_ring_message *message, void *payl
     if (!ring->inbox) ring->inbox_end = &ring->inbox;
     atomic_fetch_sub(&ring->num_letters, 1);
     note(ring, &letter->message);
+    qn__ring_block_came(ring, &letter->message, true);
     ring->allocator.release(ring->allocator.user, letter);
     return QN_OK;
 }
@@ -251,6 +254,7 @@ static qn_status take_one(qn_ring *ring, const target *to, bool *more) {
                                                    payload, to->stride);
         if (status) return status;
         note(ring, &slot->message);
+        qn__ring_block_came(ring, &slot->message, true);
         qn__ring_queue_drop_first(&ring->out);
         return QN_OK;
     }

@@ -97,6 +97,7 @@ qn_status qn_ring_dead_letter(qn_ring *ring, qn_ring_message *message, void *pay
                                    payload, size)
                : qn__ring_fail(ring, QN_ERROR_STATE, "qn_ring_dead_letter: ring '%s' has none", ring->label);
     if (!status) ring->dead = letter->next;
+    if (!status) qn__ring_block_died(ring, &letter->message);
     pthread_mutex_unlock(&ring->lock);
     if (!status) ring->allocator.release(ring->allocator.user, letter);
     return status;
@@ -132,7 +133,7 @@ static uint64_t next_dead_call(qn_ring *ring) {
     for (qn__ring_letter *letter = ring->dead; letter && !id; letter = letter->next) {
         if (!(letter->message.flags & QN__RING_CALL)) continue;
         id = letter->message.id;
-        letter->message.flags = 0;
+        letter->message.flags &= ~(uint32_t)QN__RING_CALL;
     }
     pthread_mutex_unlock(&ring->lock);
     return id;

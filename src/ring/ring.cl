@@ -44,6 +44,9 @@ typedef struct qn_ring {
     bool mail_first; /* takes turns with the host's messages */
     uint mailed;
 #endif
+#if QN_RING_BLOCKS > 0
+    global uchar *blocks;
+#endif
 #if QN_RING_LINKS > 0
     global uchar *links[QN_RING_LINKS]; /* others' mail */
     uint held[QN_RING_LINKS];           /* credits for what the handler may send there */
@@ -61,16 +64,25 @@ typedef struct qn_ring {
 #define QN__RING_BEGIN_MORE(name) (void)0
 #endif
 
+#if QN_RING_BLOCKS > 0
+#define QN__RING_BLOCKS_PARAMETER     , global uchar *qn__blocks
+#define QN__RING_BEGIN_BLOCKS(name) (name).blocks = qn__blocks
+#else
+#define QN__RING_BLOCKS_PARAMETER
+#define QN__RING_BEGIN_BLOCKS(name) (void)0
+#endif
+
 #define QN_RING_PARAMETERS                                                                                   \
     global qn__ring_control *qn__control, global uchar *qn__in, global uint *qn__in_ends,                    \
-        global uchar *qn__out, global uint *qn__out_ends QN__RING_MORE_PARAMETERS
+        global uchar *qn__out, global uint *qn__out_ends QN__RING_MORE_PARAMETERS QN__RING_BLOCKS_PARAMETER
 
 /* Declares `name`, a ring; the first thing in a kernel of QN_RING_PARAMETERS. */
 #define QN_RING(name)                                                                                        \
     local uint4 qn__block[QN_RING_IN_SLOT / 16 + 1];                                                             \
     qn_ring name;                                                                                            \
     qn__ring_begin(&name, qn__control, qn__in, qn__in_ends, qn__out, qn__out_ends, qn__block);               \
-    QN__RING_BEGIN_MORE(name)
+    QN__RING_BEGIN_MORE(name);                                                                               \
+    QN__RING_BEGIN_BLOCKS(name)
 
 static void qn__ring_begin(qn_ring *ring, global qn__ring_control *control, global uchar *in,
                            global uint *in_ends, global uchar *out, global uint *out_ends,
@@ -379,6 +391,21 @@ static void qn__ring_free(const qn_ring *ring, uint found, uint sequence) {
     QN__STORE(slot->sequence, sequence + (QN_RING_IN_CAPACITY - 1), release);
 }
 
+#if QN_RING_BLOCKS > 0
+
+/* 1 + the block of the message that is handled; 0: it has none. */
+static uint qn__ring_block_number(const qn_ring *ring) {
+    return ((local const qn__ring_slot *)ring->block)->message.flags / QN__RING_BLOCK;
+}
+
+/* One more message with a block: done (0), or sent (1). */
+static void qn__ring_count_block(const qn_ring *ring, uint number, uint what) {
+    global uint *word = (global uint *)ring->blocks + 2 * (number - 1) + what;
+    atomic_fetch_add_explicit((volatile global atomic_uint *)word, 1, memory_order_relaxed, memory_scope_device);
+}
+
+#endif
+
 /* A slot is free when its message is handled, so that the host finds the messages of a kernel that has failed. Where the host
    drops the oldest it is free earlier, since the host waits for it. */
 static void qn__ring_done(qn_ring *ring) {
@@ -388,6 +415,12 @@ static void qn__ring_done(qn_ring *ring) {
     qn__ring_let_go(ring);
 #endif
     if (QN__LOAD(ring->report->failed, relaxed)) return;
+#if QN_RING_BLOCKS > 0
+    /* Whoever sees this one sees what was sent before. */
+    const uint number = qn__ring_block_number(ring);
+    QN__FENCE(release);
+    if (number) qn__ring_count_block(ring, number, 0);
+#endif
     if (ring->slot) qn__ring_free(ring, ring->slot, ((local const qn__ring_slot *)ring->block)->sequence);
     ring->slot = 0;
     QN__STORE(ring->report->done, ring->taken, relaxed);
@@ -428,6 +461,7 @@ static void qn__ring_start(qn_ring *ring) {
    barrier. */
 static uint qn__ring_poll(qn_ring *ring) {
     uint found = 0, spins = 0;
+    if (QN_RING_BLOCKS > 0) QN__BARRIER(CLK_GLOBAL_MEM_FENCE); /* none is at the block any more */
     if (qn__ring_is_first() && qn__ring_go_on(ring)) {
         while (qn__ring_look(ring, spins, &found)) spins++;
         if (found) qn__ring_start(ring);
@@ -475,6 +509,16 @@ static local const void *qn_ring_payload(const qn_ring *ring) {
     return (local const uchar *)ring->block + QN__RING_SLOT_HEAD;
 }
 
+#if QN_RING_BLOCKS > 0
+/* The block that the message refers to, of QN_RING_BLOCK_SIZE bytes; NULL: none. It is the work-group's until the next
+   qn_ring_receive. */
+static global void *qn_ring_block(const qn_ring *ring) {
+    const uint number = qn__ring_block_number(ring);
+    if (!number) return 0;
+    return ring->blocks + QN__RING_BLOCKS_BEGIN(QN_RING_BLOCKS) + (ulong)(number - 1) * QN_RING_BLOCK_SIZE;
+}
+#endif
+
 /* Whether a handler that takes long should come back, since the host stops or pauses the ring. */
 static bool qn_ring_should_stop(const qn_ring *ring) {
     const uint command = qn__ring_is_first() ? QN__LOAD(ring->control->command, relaxed) : 0;
@@ -520,13 +564,13 @@ static uint qn__ring_reserve_mail(qn_ring *ring, uint link) {
 }
 
 static bool qn__ring_is_near(const qn_ring *ring, uint flags) {
-    const uint link = flags / QN__RING_LINK;
+    const uint link = QN__RING_LINK_OF(flags);
     return link && *qn__mail_word(ring->links[link - 1], QN__MAIL_CAPACITY) != 0;
 }
 
 /* Whether there is a receiver that takes so much. */
 static bool qn__ring_fits(const qn_ring *ring, uint size, uint flags) {
-    const uint link = flags / QN__RING_LINK, own = QN_RING_OUT_SLOT - QN__RING_SLOT_HEAD;
+    const uint link = QN__RING_LINK_OF(flags), own = QN_RING_OUT_SLOT - QN__RING_SLOT_HEAD;
     if (!link) return size <= own;
     if (link > QN_RING_LINKS) return false;
     const uint slot = *qn__mail_word(ring->links[link - 1], QN__MAIL_SLOT);
@@ -534,12 +578,12 @@ static bool qn__ring_fits(const qn_ring *ring, uint size, uint flags) {
 }
 
 static uint qn__ring_reserve_for(qn_ring *ring, uint flags) {
-    return qn__ring_is_near(ring, flags) ? qn__ring_reserve_mail(ring, flags / QN__RING_LINK - 1) : qn__ring_reserve(ring);
+    return qn__ring_is_near(ring, flags) ? qn__ring_reserve_mail(ring, QN__RING_LINK_OF(flags) - 1) : qn__ring_reserve(ring);
 }
 
 static global uchar *qn__ring_slot_for(const qn_ring *ring, uint flags, uint at) {
     if (!qn__ring_is_near(ring, flags)) return qn__ring_out_slot(ring, at);
-    global uchar *mail = ring->links[flags / QN__RING_LINK - 1];
+    global uchar *mail = ring->links[QN__RING_LINK_OF(flags) - 1];
     return qn__mail_slot(mail, at & (*qn__mail_word(mail, QN__MAIL_CAPACITY) - 1), *qn__mail_word(mail, QN__MAIL_SLOT));
 }
 
@@ -569,8 +613,13 @@ static qn_ring_message qn__ring_stamp(qn_ring *ring, uint at, uint size, uint fl
     const uint call = message.flags & QN__RING_CALL;
     message.clock = ++ring->clock;
     message.size = size;
+#if QN_RING_BLOCKS > 0
+    const uint number = flags & QN__RING_BACK ? qn__ring_block_number(ring) : 0;
+    if (number) qn__ring_count_block(ring, number, 1);
+    flags += number * QN__RING_BLOCK;
+#endif
     message.flags = flags & QN__RING_REPLY ? flags | call : flags;
-    if (flags >= QN__RING_LINK) return message;
+    if (QN__RING_LINK_OF(flags)) return message;
     message.correlation = flags & QN__RING_REPLY ? message.id : 0;
     message.id = at;
     message.type = 0;
@@ -585,7 +634,7 @@ static void qn__ring_post(qn_ring *ring, global uchar *slot, uint at, uint size,
     head->message = qn__ring_stamp(ring, at, size, flags);
 #if QN_RING_LINKS > 0
     if (qn__ring_is_near(ring, flags)) {
-        const uint link = flags / QN__RING_LINK - 1;
+        const uint link = QN__RING_LINK_OF(flags) - 1;
         head->message.flags = 0;
         atomic_store_explicit(QN__NEAR(slot), at, memory_order_release, memory_scope_device);
         QN__STORE(ring->report->forwarded[link], ++ring->forwarded[link], release);
@@ -598,7 +647,7 @@ static void qn__ring_post(qn_ring *ring, global uchar *slot, uint at, uint size,
 
 /* Send `size` bytes of payload, aligned to 4, to whoever receives from the ring; a reply answers the message that is handled; one
    that is forwarded goes to the ring at a link, with the id, times, priority, type and correlation of the one that is handled; one that is published
-   goes to all links that have subscribed to a topic. All
+   goes to all links that have subscribed to a topic; a qn_ring_reply_block gives the message's block back to the host. All
    work-items of the group call them, with a payload in local or global memory, or each with one of its own that is the same. They
    wait for room; false: there is none, and the ring is stopped (or is a QN_RING_LAUNCHES one, which does not wait); or the
    payload is larger than the receiver's may be, or nothing is at the link. There is one of each for each address space. */
@@ -621,6 +670,10 @@ static void qn__ring_post(qn_ring *ring, global uchar *slot, uint at, uint size,
     }                                                                                                        \
     static QN__RING_OVERLOADABLE bool qn_ring_reply(qn_ring *ring, space const void *payload, uint size) {   \
         return qn__ring_send(ring, payload, size, QN__RING_REPLY);                                           \
+    }                                                                                                        \
+    static QN__RING_OVERLOADABLE bool qn_ring_reply_block(qn_ring *ring, space const void *payload,          \
+                                                          uint size) {                                       \
+        return qn__ring_send(ring, payload, size, QN__RING_REPLY | QN__RING_BACK);                           \
     }                                                                                                        \
     QN__RING_FORWARDS(space)
 

@@ -11,7 +11,7 @@ typedef struct define {
     char name[32], value[16];
 } define;
 
-enum { NUM_SIZES = 12, NUM_LISTS = 2, NUM_DEFINES = NUM_SIZES + NUM_LISTS, NUM_TEXTS = 3 };
+enum { NUM_SIZES = 14, NUM_LISTS = 2, NUM_DEFINES = NUM_SIZES + NUM_LISTS, NUM_TEXTS = 3 };
 
 static void list_sizes(const qn_ring *ring, define sizes[NUM_SIZES]) {
     const struct {
@@ -30,6 +30,8 @@ static void list_sizes(const qn_ring *ring, define sizes[NUM_SIZES]) {
         {"QN_RING_STAYS", ring->desc.mode == QN_RING_RESIDENT},
         {"QN_RING_MAIL", ring->desc.mail_capacity},
         {"QN_RING_LINKS", ring->desc.links},
+        {"QN_RING_BLOCKS", ring->desc.blocks},
+        {"QN_RING_BLOCK_SIZE", ring->desc.block_size},
     };
     for (int i = 0; i < NUM_SIZES; i++) {
         snprintf(sizes[i].name, sizeof sizes[i].name, "%s", rows[i].name);

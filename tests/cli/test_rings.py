@@ -2,8 +2,9 @@
 import os
 import subprocess
 import time
+import unittest
 
-from support import OK, QUERN, RUN_FAILED, USAGE, ToolTest, main
+from support import QUERN, RUN_FAILED, USAGE, ToolTest
 
 
 class Rings(ToolTest):
@@ -37,4 +38,4 @@ class Rings(ToolTest):
 
 
 if __name__ == "__main__":
-    main()
+    unittest.main()

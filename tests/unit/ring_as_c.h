@@ -17,6 +17,7 @@
 #define QN_RING_STAYS        AS_C_STAYS
 #define QN_RING_MAIL         0
 #define QN_RING_LINKS        0
+#define QN_RING_BLOCKS       0
 #define QN_RING_REVOKES      AS_C_REVOKES
 
 typedef struct uint4 {

@@ -236,6 +236,102 @@ static void a_failure_is_told(void **state) { (void)state; }
 
 #endif
 
+/* ---- blocks ---- */
+
+static const char block_text[] =
+    "#include \"quern/ring.cl\"\n"
+    "typedef struct numbers { int x[4]; } numbers;\n"
+    "void sum(qn_ring *ring, local const numbers *in) {\n"
+    "    global int *block = qn_ring_block(ring);\n"
+    "    numbers out;\n"
+    "    out.x[0] = block ? 0 : -1;\n"
+    "    if (in->x[0] == 9) { qn_ring_fail(ring, 9); return; }\n"
+    "    if (block) for (int i = 0; i < QN_RING_BLOCK_SIZE / 4; i++) out.x[0] += block[i]++;\n"
+    "    if (in->x[0] == 1) qn_ring_reply_block(ring, &out, sizeof out);\n"
+    "    else qn_ring_reply(ring, &out, sizeof out);\n"
+    "}\n";
+
+static void cannot_take(const rig *r) {
+    uint32_t block;
+    void *bytes;
+    assert_fails(r->context, qn_ring_take_block(r->ring, &block, &bytes), QN_ERROR_OUT_OF_MEMORY,
+                 "none of the 2 blocks of ring 'sum' is free");
+}
+
+static int receive_sum(const rig *r, qn_ring_message *message) {
+    numbers out;
+    assert_ok(r->context, qn_ring_receive(r->ring, message, &out, sizeof out, SECONDS(60)));
+    return out.x[0];
+}
+
+/* A message may come before the kernel has counted that it is done. */
+static uint32_t take_soon(const rig *r, int32_t **bytes) {
+    uint32_t block = 99;
+    for (int i = 0; i < 60000 && qn_ring_take_block(r->ring, &block, (void **)bytes); i++) pause_ms(1);
+    assert_true(block < 2);
+    return block;
+}
+
+static void send_block(const rig *r, int what, uint32_t block) {
+    const numbers in = {{what}};
+    assert_ok(r->context, qn_ring_send_block(r->ring, NULL, &in, sizeof in, block, SECONDS(60)));
+}
+
+static void blocks(void **state) {
+    (void)state;
+    enum { INTS = 1024 };
+    rig r = start(&(qn_ring_desc){.program = {.source = block_text},
+                                  .handler = "sum",
+                                  .message_type = "numbers",
+                                  .blocks = 2,
+                                  .block_size = 4 * INTS});
+    int32_t *first, *second, *again;
+    uint32_t a = take_soon(&r, &first), b = take_soon(&r, &second), c;
+    qn_ring_message message;
+    const numbers in = {{0}};
+    cannot_take(&r);
+    for (int i = 0; i < INTS; i++) first[i] = i, second[i] = 1;
+    /* Several messages with one; it is free after the last, and after the program is done with it. */
+    for (int i = 0; i < 3; i++) send_block(&r, 0, a);
+    for (int i = 0; i < 3; i++) assert_int_equal(receive_sum(&r, &message), INTS * (INTS - 1) / 2 + i * INTS);
+    assert_fails(r.context, qn_ring_get_block(r.ring, &message, &c, (void **)&again), QN_ERROR_STATE,
+                 "has no block");
+    cannot_take(&r);
+    assert_ok(r.context, qn_ring_free_block(r.ring, a));
+    assert_int_equal(take_soon(&r, &again), a);
+    assert_ptr_equal(first, again);
+    assert_int_equal(first[1], 4);
+    /* Freed while it is on its way, it comes back with the answer. */
+    send_block(&r, 1, b);
+    assert_ok(r.context, qn_ring_free_block(r.ring, b));
+    assert_int_equal(receive_sum(&r, &message), INTS);
+    assert_ok(r.context, qn_ring_get_block(r.ring, &message, &c, (void **)&again));
+    assert_int_equal(c, b);
+    assert_int_equal(again[7], 2);
+    cannot_take(&r);
+    assert_ok(r.context, qn_ring_free_block(r.ring, b));
+    assert_fails(r.context, qn_ring_free_block(r.ring, b), QN_ERROR_STATE, "does not hold block");
+    assert_int_equal(take_soon(&r, &again), b);
+    /* Without one. */
+    assert_ok(r.context, qn_ring_send(r.ring, NULL, &in, sizeof in, SECONDS(60)));
+    assert_int_equal(receive_sum(&r, NULL), -1);
+    assert_fails(r.context, qn_ring_free_block(r.ring, 2), QN_ERROR_RANGE, "block is 2; ring 'sum' has 2");
+    /* A dead letter's block is the program's. */
+    send_block(&r, 9, b);
+    assert_ok(r.context, qn_ring_free_block(r.ring, b));
+    assert_fails(r.context, qn_ring_receive(r.ring, NULL, NULL, 0, SECONDS(60)), QN_ERROR_KERNEL_FAILED,
+                 "code 9");
+    assert_ok(r.context, qn_ring_restart(r.ring, SECONDS(60)));
+    numbers out;
+    assert_ok(r.context, qn_ring_dead_letter(r.ring, &message, &out, sizeof out));
+    assert_ok(r.context, qn_ring_get_block(r.ring, &message, &c, (void **)&again));
+    assert_int_equal(c, b);
+    cannot_take(&r);
+    assert_ok(r.context, qn_ring_free_block(r.ring, b));
+    assert_int_equal(take_soon(&r, &again), b);
+    finish(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_with_callbacks),
@@ -244,6 +340,7 @@ int main(void) {
         cmocka_unit_test(an_event_loop),
         cmocka_unit_test(a_failure_is_told),
         cmocka_unit_test(a_report),
+        cmocka_unit_test(blocks),
     };
     return run_device_tests(tests);
 }
