@@ -249,6 +249,12 @@ static qn__span convert(unsigned op, unsigned from, unsigned kind, qn__span a) {
     return fitted(a, kind);
 }
 
+/* Of numbers that are not negative nothing is lost then. */
+static qn__span rest_of(qn__span a, qn__span b, unsigned kind) {
+    if (!is_natural(a) || !is_natural(b)) return difference(a, b, kind);
+    return (qn__span){most(a.low - b.high, 0), most(a.high - b.low, 0)};
+}
+
 /* Of numbers behind `begin`, a step apart, the last is at most that. */
 static qn__span in_steps(qn__span a, qn__span begin, qn__span step) {
     if (!is_one(begin) || !is_one(step) || begin.low < 0 || step.low <= 0 || a.high < begin.low) return a;
@@ -286,6 +292,7 @@ static qn__span evaluate(const uint32_t *node, const qn__limits_launch *l, const
     if (is_none(a)) return none;
     if (op == QN__SPAN_RISING) return (qn__span){a.low, all_of(kind).high};
     if (op == QN__SPAN_STEPS) return in_steps(a, b, c);
+    if (op == QN__SPAN_REST) return is_none(b) ? none : rest_of(a, b, kind);
     if (op == QN__SPAN_FALLING) return (qn__span){all_of(kind).low, a.high};
     if (op >= QN__SPAN_LEAST) return of_condition(op, a, b);
     if (op >= IR_OP_COUNT) return all_of(kind);

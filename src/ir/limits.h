@@ -33,7 +33,8 @@ enum {
     QN__SPAN_RISING = 242,  /* a, and whatever is more */
     QN__SPAN_FALLING = 241, /* a, and whatever is less */
     QN__SPAN_STEPS = 240,   /* of a what is a multiple of c behind b, where these are one number each */
-    QN__SPAN_LEAST = 240
+    QN__SPAN_REST = 239,    /* a less b, which is not more than a */
+    QN__SPAN_LEAST = 239
 };
 _Static_assert((int)IR_OP_COUNT <= (int)QN__SPAN_LEAST, "these are no ops");
 

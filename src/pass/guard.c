@@ -551,6 +551,7 @@ static void guard_kernel(qn__pass_context *context, ir_function *kernel, const c
 
 static void make_safe(qn__pass_context *context, ir_function *kernel) {
     const uint32_t num_params = (uint32_t)kernel->args.len;
+    qn__index_pointers(context, kernel);
     add_params(kernel);
     if (context->options->loop_budget) qn__budget_loops(context, kernel, qn__vec_last(&kernel->args).value);
     const qn__limits limits = qn__find_limits(context->module->arena, context->scratch, kernel);

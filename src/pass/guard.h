@@ -55,6 +55,9 @@ uint32_t qn__add_site(ir_module *module, ir_loc loc, const char *kernel, const c
 /* Counts the fault; the first one tells where it was. */
 void qn__note_fault(ir_builder *builder, const qn__fault *fault);
 
+/* index_pointers.c: pointers that constructs carry become places behind the begin of their memory, where that is known. */
+void qn__index_pointers(qn__pass_context *context, ir_function *kernel);
+
 /* loop_budget.c: loops of the kernel end where a work-item's have gone round as often as the options allow. */
 void qn__budget_loops(qn__pass_context *context, ir_function *kernel, ir_value *faults);
 

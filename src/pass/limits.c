@@ -33,6 +33,11 @@ typedef struct judged {
     uint32_t limit;
 } judged;
 
+/* One number is not more than another. */
+typedef struct ordered {
+    const ir_value *less, *more;
+} ordered;
+
 /* A loop's parameter that is `step` more each time; nodes. Not where the step is node 0. */
 typedef struct stride {
     uint32_t begin, step;
@@ -46,6 +51,7 @@ typedef struct limiter {
     known *values; /* by id */
     QN__VEC(uint32_t) nodes, limits;
     QN__VEC(change) changes; /* of `fixed`, to be taken back */
+    QN__VEC(ordered) orders; /* what conditions say, likewise */
     QN__VEC(judged) judged;
     uint32_t *results;          /* of constructs by value id: what the jumps so far have given */
     bool *wanders;              /* by id of a loop's parameter: its course could not be relied on */
@@ -112,6 +118,12 @@ static uint32_t loaded(limiter *l, const ir_instr *load) {
     return is_field ? add_arg(l, at, (uint64_t)byte, type) : any(l, type.kind);
 }
 
+static bool is_ordered(const limiter *l, const ir_value *less, const ir_value *more) {
+    for (size_t i = 0; i < l->orders.len; i++)
+        if (l->orders.data[i].less == less && l->orders.data[i].more == more) return true;
+    return false;
+}
+
 static uint32_t node_of(limiter *l, const ir_value *value, unsigned depth);
 
 static uint32_t computed(limiter *l, const ir_instr *i, ir_type type, unsigned depth) {
@@ -127,7 +139,9 @@ static uint32_t computed(limiter *l, const ir_instr *i, ir_type type, unsigned d
         nodes[k] = node_of(l, i->operands[k], depth + 1);
         if (nodes[k] == unknown) return unknown;
     }
-    return add_node(l, i->op, type.kind, i->operands[0]->type.kind, nodes[0], nodes[1], nodes[2]);
+    const bool is_rest = i->op == IR_SUB && is_ordered(l, i->operands[1], i->operands[0]);
+    const unsigned op = is_rest ? QN__SPAN_REST : i->op;
+    return add_node(l, op, type.kind, i->operands[0]->type.kind, nodes[0], nodes[1], nodes[2]);
 }
 
 /* The node of a value where the walk is; `unknown` where there is no room for one. */
@@ -162,7 +176,7 @@ static void fix(limiter *l, const ir_value *value, uint32_t node) {
 }
 
 typedef struct scope {
-    size_t changes;
+    size_t changes, orders;
     uint32_t epoch;
 } scope;
 
@@ -170,7 +184,7 @@ typedef struct scope {
 static void renew(limiter *l) { l->epoch = ++l->last_epoch; }
 
 static scope enter(limiter *l) {
-    const scope s = {l->changes.len, l->epoch};
+    const scope s = {l->changes.len, l->orders.len, l->epoch};
     renew(l);
     return s;
 }
@@ -180,6 +194,7 @@ static void leave(limiter *l, scope s) {
         const change c = l->changes.data[--l->changes.len];
         l->values[c.id].fixed = c.before;
     }
+    l->orders.len = s.orders;
     l->epoch = s.epoch;
 }
 
@@ -207,6 +222,7 @@ static void restrict_to(limiter *l, const ir_value *value, unsigned op, uint32_t
 /* a < b, or with `equal` a <= b. */
 static void order(limiter *l, const ir_value *a, const ir_value *b, bool equal, bool is_signed) {
     const uint32_t below = node_of(l, a, 0), above = node_of(l, b, 0);
+    qn__vec_push(l->scratch, &l->orders, ((ordered){a, b}));
     if (is_signed) {
         restrict_to(l, a, equal ? QN__SPAN_UP_TO : QN__SPAN_BELOW, above);
         restrict_to(l, b, equal ? QN__SPAN_FROM : QN__SPAN_ABOVE, below);
@@ -303,7 +319,13 @@ static void look_at(limiter *l, ir_instr *instr) {
 /* ---- loops ---- */
 
 /* How a parameter goes on from one iteration to the next. */
-typedef enum course { STAYS, RISES, FALLS, WANDERS } course;
+typedef enum course {
+    STAYS,
+    RISES,
+    FALLS,
+    CHANGES_PLACES, /* it is what it or another parameter of the loop was */
+    WANDERS
+} course;
 
 /* The sum that the next value is, perhaps of the parameter made wide and then narrow again. */
 static const ir_instr *sum_of(const ir_value *param, const ir_value *next) {
@@ -320,6 +342,8 @@ static const ir_instr *sum_of(const ir_value *param, const ir_value *next) {
 
 static course step_of(const ir_value *param, const ir_value *next) {
     if (next == param) return STAYS;
+    if (next->value_kind == IR_VALUE_PARAM && next->def == param->def && is_number(param->type))
+        return CHANGES_PLACES;
     if (next->value_kind != IR_VALUE_RESULT || !is_number(param->type)) return WANDERS;
     const ir_instr *sum = sum_of(param, next), *i = sum ? sum : next->def;
     const ir_value *by = i->num_operands == 2 ? i->operands[i->operands[0] == param] : NULL;
@@ -352,6 +376,40 @@ static void join_courses(const ir_region *region, const ir_instr *loop, course *
                 courses[k] = WANDERS;
         }
     }
+}
+
+/* Parameters that take the places of others which go on in another way wander. True: one has been found. */
+static bool spoil(const ir_region *region, const ir_instr *loop, course *courses) {
+    bool any_found = false;
+    for (const ir_instr *i = region->first; i; i = i->next) {
+        for (uint32_t r = 0; r < i->num_regions; r++) any_found |= spoil(i->regions[r], loop, courses);
+        if (i->op != IR_CONTINUE || i->attr.target != loop) continue;
+        for (uint32_t k = 0; k < i->num_operands; k++) {
+            if (courses[k] != CHANGES_PLACES) continue;
+            const course of = courses[i->operands[k]->index];
+            if (of == STAYS || of == CHANGES_PLACES) continue;
+            courses[k] = WANDERS;
+            any_found = true;
+        }
+    }
+    return any_found;
+}
+
+/* Whatever places they change, the parameters are what some began with. */
+static uint32_t any_begin(limiter *l, const ir_region *body, const course *courses, const uint32_t *begins,
+                          unsigned kind) {
+    uint32_t node = not_yet;
+    for (uint32_t k = 0; k < body->num_params; k++) {
+        const ir_type type = body->params[k]->type;
+        if ((courses[k] != STAYS && courses[k] != CHANGES_PLACES) || !is_number(type) || type.kind != kind)
+            continue;
+        if (begins[k] == unknown) return unknown;
+        node = node == not_yet || node == begins[k]
+                   ? begins[k]
+                   : add_node(l, QN__SPAN_JOIN, kind, kind, node, begins[k], 0);
+        if (node == unknown) return unknown;
+    }
+    return node;
 }
 
 static uint32_t param_node(limiter *l, const ir_value *param, course c, uint32_t begin) {
@@ -441,13 +499,16 @@ static void walk_loop(limiter *l, const ir_instr *loop, const loop_course *outer
     course *courses = QN__NEW_ARRAY(l->scratch, course, body->num_params + 1u);
     uint32_t *begins = QN__NEW_ARRAY(l->scratch, uint32_t, body->num_params + 1u);
     join_courses(body, loop, courses);
+    while (spoil(body, loop, courses)) continue;
     for (uint32_t k = 0; k < body->num_params; k++)
         begins[k] = is_number(body->params[k]->type) ? node_of(l, loop->operands[k], 0) : unknown;
     find_strides(l, loop, courses, begins);
     const scope s = enter(l);
     for (uint32_t k = 0; k < body->num_params; k++)
         if (is_number(body->params[k]->type))
-            fix(l, body->params[k], param_node(l, body->params[k], courses[k], begins[k]));
+            fix(l, body->params[k],
+                courses[k] == CHANGES_PLACES ? any_begin(l, body, courses, begins, body->params[k]->type.kind)
+                                             : param_node(l, body->params[k], courses[k], begins[k]));
     walk(l, body, &(loop_course){loop, courses, begins, outer});
     leave(l, s);
 }
@@ -598,7 +659,7 @@ static bool has_accesses(const limiter *l) {
 
 static void begin(limiter *l) {
     memset(l->slots, 0, sizeof l->slots);
-    l->nodes.len = l->limits.len = l->params.len = l->judged.len = l->changes.len = 0;
+    l->nodes.len = l->limits.len = l->params.len = l->judged.len = l->changes.len = l->orders.len = 0;
     l->num_nodes = l->num_limits = 0;
     l->is_complete = true;
     for (uint32_t i = 0; i <= l->kernel->num_values; i++) {

@@ -31,7 +31,34 @@ static const struct body {
     {"for (int s = 0; s < n; s += 16) { l[i % 16] = y[s + i % 16]; barrier(1); x[i] ^= l[s % 16]; "
      "barrier(1); }",
      false},
-    /* and that do not */
+    /* pointers that move */
+    {"global int *p = x; for (int k = 0; k < 4; k++) { if (y[k]) p = x + i; *p = 1; }", false},
+    {"global int *p = x, *q = x + 32; for (int k = 0; k < n; k++) { global int *t = p; p = q; q = t; p[i & "
+     "31] = 1; }",
+     false},
+    {"local int *p = l, *q = l + 8; for (int k = 0; k < n; k++) { local int *t = p; p = q; q = t; p[i & 7] = "
+     "1; } x[i] = q[i & 7];",
+     false},
+    {"int a[9]; int *p = a, *q = a + 4; for (int k = 0; k < n; k++) { int *t = p; p = q; q = t; p[k & 3] = "
+     "y[i]; } x[i] = q[2];",
+     false},
+    {"global int *p = y[i] & 1 ? x + 1 : x; p[i & 31] = 1;", false},
+    /* what one condition says of two numbers */
+    {"int g = get_local_id(0); for (int r = 1; r < 16; r *= 2) if (g >= r) l[g] = l[g - r];", false},
+    {"if (i >= n / 2) x[i - n / 2] = 1;", false},
+    {"if (n / 2 < i) x[i - n / 2] = 1;", false},
+    {"if (i >= n / 2) x[i - n / 2 - 1] = 1;", true},
+    {"if (i >= y[0]) x[i - y[0]] = 1;", true},
+    {"global int *p = x, *q = x + 32; for (int k = 0; k < n; k++) { global int *t = p; p = q; q = t; p[i & "
+     "63] = 1; }",
+     true},
+    {"global int *p = x, *q = x + 32; for (int k = 0; k < n; k++) { global int *t = p; p = q; q = t + 1; p[i "
+     "& 31] = 1; }",
+     true},
+    {"global int *p = x, *q = (global int *)y; for (int k = 0; k < n; k++) { global int *t = p; p = q; q = "
+     "t; p[i] = 1; }",
+     true},
+    /* steps that do not */
     {"for (uint s = 0; s < m; s += 12) x[s + get_local_id(0)] = 1;", true},
     {"for (uint s = 1; s < m; s += 16) x[s + get_local_id(0)] = 1;", true},
     {"for (uint s = 0; s < m; s += 16) x[s + get_local_id(0) + 1] = 1;", true},
