@@ -46,6 +46,7 @@ bench-check: setup-test
 	@cmake --preset release > /dev/null
 	@cmake --build build/release --target quern -j $(JOBS)
 	@scripts/bench-check
+	@scripts/compare-oclgrind
 
 docs:
 	@scripts/docs

@@ -18,6 +18,10 @@ if(TARGET quern)
             quern_script_test(${name} ${Python3_EXECUTABLE} -B ${source} $<TARGET_FILE:quern>)
         endforeach()
     endif()
+    # A part of the corpus; `make bench-check` compares all of it.
+    if(Python3_Interpreter_FOUND)
+        quern_script_test(check.oclgrind ${Python3_EXECUTABLE} -B scripts/compare-oclgrind $<TARGET_FILE:quern> tests/check/uninitialised.cl)
+    endif()
     quern_script_test(emit.compilers tests/emit/check.sh $<TARGET_FILE:quern> ${PROJECT_SOURCE_DIR})
     if(Python3_Interpreter_FOUND)
         quern_script_test(emit.ptx ${Python3_EXECUTABLE} -B tests/emit/check_ptx.py $<TARGET_FILE:quern>
