@@ -25,7 +25,7 @@ static const char *skip_blank(const char *at) {
         if (isspace((unsigned char)*at))
             at++;
         else if (at[0] == '/' && at[1] == '/')
-            at += strcspn(at, "\n");
+            at += strcspn(at, "\n\v\f\r");
         else if (at[0] == '/' && at[1] == '*')
             at = skip_block_comment(at);
         else

@@ -1,10 +1,10 @@
 // Sizes of arrays that are none.
 // error: 9: 0
 // error: 10: -1
-// error: 11: 1.5
+// error: 11: integer
 // error: 12: array
 // error: 13: array
-// error: 14: array
+// error: 14: type
 // error: 17: array
 var<private> a: array<i32, 0>;
 var<private> b: array<i32, -1>;

@@ -1,14 +1,13 @@
 // What cannot be assigned to: let, const, parameters, expressions, read-only buffers, uniform buffers.
-// error: 17: p
-// error: 22: a
-// error: 23: fixed
+// error: 16: assigned
+// error: 21: a
+// error: 22: assigned
+// error: 23: read
 // error: 24: read
-// error: 25: uniform
-// error: 27: =
-// error: 29: i32
-// error: 31: b
-// error: 32: i32
-// error: 33: u32
+// error: 27: i32
+// error: 29: b
+// error: 30: i32
+// error: 31: u32
 struct Data { x: i32 }
 @group(0) @binding(0) var<storage, read> input: array<i32>;
 @group(0) @binding(1) var<uniform> data: Data;
@@ -24,7 +23,6 @@ fn main() {
     input[0] = 1;
     data.x = 1;
     var v = 1;
-    v + 1 = 2;
     call(v);
     v = 2.5;
     let b = vec2i(1);

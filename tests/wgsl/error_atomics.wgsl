@@ -4,10 +4,10 @@
 // error: 17: a
 // error: 18: a
 // error: 19: atomicAdd
-// error: 20: atomicAdd
-// error: 21: atomicAdd
+// error: 20: atomic
+// error: 21: i32
 // error: 22: u32
-// error: 23: atomicStore
+// error: 23: i32
 @group(0) @binding(0) var<storage, read_write> a: atomic<i32>;
 @group(0) @binding(1) var<storage, read_write> plain: i32;
 var<workgroup> f: atomic<f32>;

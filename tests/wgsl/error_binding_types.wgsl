@@ -3,10 +3,10 @@
 // error: 14: atomic
 // error: 15: array
 // error: 16: write
-// error: 17: uniform
+// error: 17: access
 // error: 18: bool
 // error: 19: g
-// error: 20: ptr
+// error: 20: pointer
 // error: 21: array
 // error: 22: atomic
 struct Atom { a: atomic<i32> }

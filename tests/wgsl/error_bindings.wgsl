@@ -2,9 +2,9 @@
 // error: 8: binding
 // error: 9: group
 // error: 10: binding
-// error: 11: private
+// error: 11: binding
 // error: 12: group
-// error: 13: binding
+// error: 13: integer
 @group(0) var<storage, read> a: array<i32>;
 @binding(0) var<uniform> b: vec4f;
 var<storage, read> c: array<i32>;

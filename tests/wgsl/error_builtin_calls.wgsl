@@ -8,7 +8,7 @@
 // error: 22: length
 // error: 23: clamp
 // error: 24: transpose
-// error: 25: bitcast
+// error: 25: u32
 // error: 26: determinant
 // error: 27: all
 @compute @workgroup_size(1)

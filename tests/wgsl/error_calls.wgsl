@@ -1,14 +1,12 @@
 // Calls with the wrong number or types of arguments, and results that are not used.
-// error: 17: two
-// error: 18: two
-// error: 19: i32
-// error: 20: nothing
-// error: 21: important
-// error: 22: max
-// error: 23: two
-// error: 24: two
-// error: 25: nothing
-// error: 26: 1
+// error: 15: two
+// error: 16: two
+// error: 17: i32
+// error: 18: result
+// error: 19: important
+// error: 20: max
+// error: 21: two
+// error: 22: '+'
 fn two(a: i32, b: f32) -> i32 { return a; }
 fn nothing() { }
 @must_use fn important() -> i32 { return 1; }
@@ -20,8 +18,6 @@ fn main() {
     let a = nothing();
     important();
     max(1, 2);
-    two;
     let b = two;
     _ = nothing() + 1;
-    1 + 2;
 }

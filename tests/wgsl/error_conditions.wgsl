@@ -3,8 +3,8 @@
 // error: 12: bool
 // error: 13: bool
 // error: 14: bool
-// error: 17: bool
-// error: 21: select
+// error: 19: !
+// error: 22: select
 @compute @workgroup_size(1)
 fn main() {
     var i = 1;
@@ -13,9 +13,10 @@ fn main() {
     for (; i; ) { break; }
     if vec2(true, false) { }
     loop {
+        if i > 2 { break; }
         continuing {
-            break if i;
-            break if i > 1;
+            _ = 1;
+            break if !i;
         }
     }
     let s = select(1, 2, i);

@@ -7,7 +7,7 @@
 // error: 25: sqrt
 // error: 26: log
 // error: 27: 5 % 0
-// error: 28: 2147483648
+// error: 28: i32
 // error: 29: acos
 // error: 30: normalize
 // error: 31: clamp

@@ -1,12 +1,12 @@
 // Where a constant expression is asked for: sizes, attributes, cases, const.
-// error: 12: runtime
-// error: 13: late
-// error: 14: runtime
-// error: 15: late
+// error: 12: const
+// error: 13: const
+// error: 14: const
+// error: 15: const
 // error: 17: call
-// error: 21: local
-// error: 23: local
-// error: 26: local
+// error: 21: const
+// error: 23: const
+// error: 26: const
 override late = 4;
 var<private> runtime: i32;
 const a = runtime;

@@ -1,9 +1,9 @@
 // Entry points without a size, with results or parameters that they cannot have.
 // error: 14: workgroup_size
-// error: 15: b
-// error: 16: x
+// error: 15: result
+// error: 16: @builtin
 // error: 17: workgroup_size
-// error: 18: workgroup_size
+// error: 18: integer
 // error: 19: workgroup_size
 // error: 20: workgroup_size
 // error: 21: u32

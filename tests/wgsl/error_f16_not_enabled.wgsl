@@ -1,6 +1,6 @@
 // f16 without `enable f16`.
 // error: 6: f16
-// error: 7: 1.5h
+// error: 7: enable f16
 // error: 10: vec2h
 // error: 11: f16
 var<private> a: f16;

@@ -1,10 +1,10 @@
 // Literals out of range, or written wrongly.
-// error: 10: 4294967296u
-// error: 11: 2147483648i
-// error: 12: 2147483648
-// error: 13: 1e40f
-// error: 14: 9223372036854775808
-// error: 15: 1e+39
+// error: 10: u32
+// error: 11: i32
+// error: 12: i32
+// error: 13: large
+// error: 14: large
+// error: 15: f32
 // error: 18: u32
 @group(0) @binding(0) var<storage, read_write> out: array<i32>;
 const a = 4294967296u;

@@ -1,8 +1,8 @@
 // Loops that nothing leaves.
 // error: 9: loop
-// error: 10: for
+// error: 10: loop
 // error: 11: loop
-// error: 12: for
+// error: 12: loop
 @compute @workgroup_size(1)
 fn main() {
     var i = 0;

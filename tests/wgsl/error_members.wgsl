@@ -2,12 +2,12 @@
 // error: 17: c
 // error: 18: z
 // error: 19: xr
-// error: 20: x
+// error: 20: i32
 // error: 21: xyxyx
-// error: 22: xy
+// error: 22: assigned
 // error: 23: Pair
 // error: 24: i32
-// error: 25: f
+// error: 25: index
 struct Pair { a: i32, b: i32 }
 @compute @workgroup_size(1)
 fn main() {

@@ -1,15 +1,15 @@
 // Pointers: to what has no place, stored in variables, of wrong types, compared.
 // error: 18: &
 // error: 19: &
-// error: 20: &
+// error: 20: component
 // error: 21: d
 // error: 22: *
 // error: 24: ptr
 // error: 25: i32
 // error: 26: +
 // error: 27: ==
-// error: 28: &
-// error: 29: p
+// error: 28: component
+// error: 29: assigned
 @compute @workgroup_size(1)
 fn main() {
     var v = vec2f(1);

@@ -1,7 +1,7 @@
 // Results that are missing, of the wrong type, or where there is none.
 // error: 8: i32
 // error: 9: i32
-// error: 10: return
+// error: 10: result
 // error: 11: d
 // error: 12: loop
 // error: 13: f

@@ -1,10 +1,10 @@
 // Runtime-sized arrays are not copied, passed or made.
 // error: 13: array
 // error: 14: array
-// error: 17: list
-// error: 18: data
-// error: 19: list
-// error: 20: arrayLength
+// error: 17: array
+// error: 18: array
+// error: 19: array
+// error: 20: array
 // error: 21: arrayLength
 // error: 23: arrayLength
 struct Data { head: i32, list: array<i32> }

@@ -1,7 +1,7 @@
 // Types with wrong parameters, and names that are no types or no values.
 // error: 15: vec2
-// error: 16: vec2
-// error: 17: mat2x2
+// error: 16: vector
+// error: 17: matrix
 // error: 18: n
 // error: 19: i32
 // error: 20: max
