@@ -104,27 +104,10 @@ if(TARGET quern_static)
     endif()
 endif()
 
-# WGSL in, its files found by listing: interpreted at each level all of them, compiled a part (`make test-all` has all). Tint and naga
-# are asked what they think of them, too (tests/wgsl_oracle.c).
+# Tint and naga are asked what they think of the same files (tests/wgsl_oracle.c).
 if(TARGET quern_static)
     add_executable(wgsl_oracle ${PROJECT_SOURCE_DIR}/tests/wgsl_oracle.c ${PROJECT_SOURCE_DIR}/tests/wgsl_shape.c)
     target_link_libraries(wgsl_oracle PRIVATE cl_case quern_static)
-    # Mistakes that are not told yet, or without the one behind them.
-    set(wgsl_not_yet
-        attributes const_expressions const_needed continue_bypasses directive_place entry_points jumps
-        literals operator_brackets override_inside overrides pointer_parameters redeclared reserved_words
-        runtime_arrays statement_scope struct_members switch syntax_declarations syntax_expression_statements
-        syntax_statements uniform_load uniformity_barrier uniformity_break uniformity_pointers
-        uniformity_return uniformity_variables)
-    list(JOIN wgsl_not_yet "|" wgsl_not_yet)
-    file(GLOB wgsl_files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests/wgsl/*.wgsl)
-    list(FILTER wgsl_files EXCLUDE REGEX "/error_(${wgsl_not_yet})\\.wgsl$")
-    add_test(NAME wgsl.vm COMMAND cl_runner --only vm -j 1 ${wgsl_files} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-    set(wgsl_some ${wgsl_files})
-    list(FILTER wgsl_some INCLUDE REGEX "/(algo|safe|layout|atomic)_[a-m]")
-    add_test(NAME wgsl.cpu COMMAND cl_runner --only "cpu, full" -j 1 --cache ${PROJECT_BINARY_DIR}/cl-cache ${wgsl_some}
-             WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-    set_tests_properties(wgsl.vm wgsl.cpu PROPERTIES TIMEOUT 300)
 endif()
 
 # One operation a kernel; here a part of them, by hand all: op_kernels --device NAME.

@@ -107,10 +107,8 @@ foreach(library wgpu_native webgpu_dawn)
 endforeach()
 
 # WGSL in on other devices, a part of it.
-set(wgsl_some ${wgsl_files})
-list(FILTER wgsl_some INCLUDE REGEX "/(group|pointer|subgroup|stmt|uniform)_")
-quern_device_test(vulkan wgsl.vulkan cl_runner --device vulkan --only full -j 1 --cache ${PROJECT_BINARY_DIR}/cl-cache ${wgsl_some})
-quern_device_test(cuda wgsl.cuda cl_runner --device cuda --only full -j 1 ${wgsl_files})
+quern_device_test(vulkan wgsl.vulkan cl_runner --device vulkan --only full --shard 1/4 -j 1 --cache ${PROJECT_BINARY_DIR}/cl-cache tests/wgsl)
+quern_device_test(cuda wgsl.cuda cl_runner --device cuda --only full -j 1 tests/wgsl)
 
 # All devices that are there in one context: the processor, lavapipe, PoCL, GPUs.
 set(all_devices cpu vulkan:0 opencl:0 cuda:0 cuda:1 null)
