@@ -70,6 +70,7 @@ class Compile(ToolTest):
         text = self.quern("compile", "saxpy.cl", "--target", "wgsl")
         self.assertIn("@compute @workgroup_size(local_x, local_y, local_z)", text)
         self.assertRegex(text, r"var<storage, read_write> y_of_\w*saxpy: array<f32>;")
+        self.assertRegex(text, r"// params_of_\w*saxpy, in bytes: 0 uint n, 4 float a, \d+ limit_x,")
         self.write("rounds.cl", "kernel void k(global int *x) {\n    for (int i = 0; i < x[0]; i++) barrier(CLK_GLOBAL_MEM_FENCE);\n}\n")
         self.assertIn("workgroupUniformLoad", self.quern("compile", "rounds.cl", "--target", "wgsl"))
         self.write("chased.cl", "kernel void k(global long *x) {\n    *(global int *)x[0] = 1;\n}\n")

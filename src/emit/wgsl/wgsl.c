@@ -54,10 +54,15 @@ static bool is_buffer(const wgsl_class *class) {
     return class->space == IR_GLOBAL_SPACE || class->space == IR_CONSTANT_SPACE;
 }
 
+/* Whether a parameter's name may stand in the text: the emitter has variables of its own. */
+static bool is_usable(const char *name) {
+    return qn__c_is_identifier(name) && name[0] != '_' && strcmp(name, "params") != 0 &&
+           strncmp(name, "local", 5) != 0;
+}
+
 /* A name that no other variable of the module has. */
 static const char *unique(wgsl_emitter *e, const char *name, size_t number) {
-    const char *own = qn__wgsl_text(e, "%s_of_%s",
-                                    qn__c_is_identifier(name) && name[0] != '_' ? name : "memory", e->symbol);
+    const char *own = qn__wgsl_text(e, "%s_of_%s", is_usable(name) ? name : "memory", e->symbol);
     return qn__wgsl_need(e, own) ? own : qn__wgsl_text(e, "memory%zu_of_%s", number, e->symbol);
 }
 
@@ -145,6 +150,40 @@ static void signature(wgsl_emitter *e, qn__buf *out) {
                        qn__wgsl_param(e, qn__wgsl_implicit(e, QN__IMPLICIT_WORK_DIM, 0)));
 }
 
+/* A comment that tells where in the block each argument is, for people and for programs that fill it without quern's runtime:
+   "// params_of_K, in bytes: 0 uint n, 4 limit_x". Those of the source have types. */
+static void tell_params(wgsl_emitter *e, const qn__kernel_info *kernel) {
+    static const char *const names[QN__IMPLICIT_KIND_COUNT] = {[QN__IMPLICIT_GLOBAL_BASE] = "global_base",
+                                                               [QN__IMPLICIT_GLOBAL_SIZE] = "global_size",
+                                                               [QN__IMPLICIT_GLOBAL_OFFSET] = "global_offset",
+                                                               [QN__IMPLICIT_GROUP_BASE] = "group_base",
+                                                               [QN__IMPLICIT_NUM_GROUPS] = "num_groups",
+                                                               [QN__IMPLICIT_ENQUEUED_SIZE] = "local_size",
+                                                               [QN__IMPLICIT_WORK_DIM] = "work_dim",
+                                                               [QN__IMPLICIT_OVERHANG] = "overhang",
+                                                               [QN__IMPLICIT_LIMIT] = "limit"};
+    const char *comma = "";
+    qn__buf_printf(&e->globals, "// params_of_%s, in bytes: ", e->symbol);
+    for (uint32_t i = 0; i < kernel->num_params; i++) {
+        const qn__param_info *param = &kernel->params[i];
+        if (param->kind == QN__PARAM_BUFFER || param->kind == QN__PARAM_LOCAL) continue;
+        qn__buf_printf(&e->globals, "%s%u %s %s", comma, param->offset, param->type_name, param->name);
+        comma = ", ";
+    }
+    for (uint32_t i = 0; i < kernel->num_implicit; i++) {
+        const qn__implicit *implicit = &kernel->implicit[i];
+        qn__buf_printf(&e->globals, "%s%u ", comma, implicit->offset);
+        comma = ", ";
+        if (implicit->kind == QN__IMPLICIT_BUFFER_OFFSET)
+            qn__buf_printf(&e->globals, "offset_of_%s", kernel->params[implicit->dim].name);
+        else if (implicit->kind == QN__IMPLICIT_WORK_DIM || implicit->kind == QN__IMPLICIT_OVERHANG)
+            qn__buf_puts(&e->globals, names[implicit->kind]);
+        else
+            qn__buf_printf(&e->globals, "%s_%c", names[implicit->kind], "xyz"[implicit->dim]);
+    }
+    qn__buf_puts(&e->globals, "\n");
+}
+
 static void describe(wgsl_emitter *e, qn__kernel_info *kernel) {
     static const uint32_t word = 4;
     const uint32_t begin = (kernel->args_size + 3) / 4 * 4;
@@ -160,6 +199,7 @@ static void describe(wgsl_emitter *e, qn__kernel_info *kernel) {
     kernel->num_local_units = e->has_dynamic;
     kernel->bindings = e->bindings.data;
     kernel->num_bindings = (uint32_t)e->bindings.len;
+    if (e->uses_params) tell_params(e, kernel);
     if (e->uses_params)
         qn__buf_printf(&e->globals,
                        "@group(0) @binding(%u) var<uniform> params_of_%s: array<vec4<u32>, %u>;\n",
