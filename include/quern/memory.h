@@ -105,8 +105,9 @@ QN_API qn_status qn_device_get_moves(const qn_device *device, qn_move move, qn_m
    newer elsewhere gets these, once: from another device directly where the driver can (CUDA), else from the host if that
    has them, else from the device through host memory. The processor's device works on the host's side itself.
    - The device that it is made for (qn_buffer_device) is the one whose default stream a NULL stream is.
-   - Work on one device is ordered as for any buffer: by streams and events. Between devices the library sees to it: what
-     another device or the processor is still to write is waited for, by the call that needs it.
+   - Work on one device is ordered as for any buffer: by streams and events. Between devices the library sees to it: the
+     stream waits for what another device is still to write. The call itself waits where that is the processor's, or of
+     several streams; so does one that writes what another device is still being given.
    - qn_buffer_read and qn_buffer_write go by the host's side, so that no device has to have a copy.
    - The host's side is ordinary memory. A copy takes the pool's memory where the pool is of its device; too large for a
      device is an error of the call that first uses it there.

@@ -196,6 +196,13 @@ template <class T> class buffer {
     static buffer shared(const device &on, size_t count) {
         return buffer(on, count, nullptr, QN_MEMORY_SHARED);
     }
+    /* `count` zeros on the host, and on each device of the context that uses them (QN_MEMORY_UNIFIED). */
+    static buffer unified(const device &on, size_t count) {
+        return buffer(on, count, nullptr, QN_MEMORY_UNIFIED);
+    }
+    qn_buffer_state state() const noexcept { return qn_buffer_get_state(get()); }
+    /* Makes the host's side and the device's equal, and waits. */
+    void sync() { check(qn_buffer_sync(get()), context()); }
     std::span<T> host() const {
         void *memory = qn_buffer_host(get());
         if (!memory) throw error(QN_ERROR_ARGUMENT, qn_error_message(context()));

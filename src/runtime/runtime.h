@@ -211,6 +211,7 @@ typedef struct qn__use {
     qn_buffer *buffer; /* what has to live as long as the command */
     bool writes;
     qn_buffer *root; /* what has the memory: of a unified buffer the device's copy */
+    bool overwrites; /* writes all of the root, whatever is there */
 } qn__use;
 
 struct qn_program {
@@ -464,7 +465,7 @@ static inline qn_buffer *qn__buffer_root(qn_buffer *buffer) {
 /* Of a buffer that is not unified, or of a copy. */
 static inline qn__use qn__use_of(qn_buffer *buffer, bool writes) {
     qn_buffer *root = qn__buffer_root(buffer);
-    return (qn__use){root->copy_of ? root->copy_of : buffer, writes, root};
+    return (qn__use){root->copy_of ? root->copy_of : buffer, writes, root, false};
 }
 /* Of any, on the device, where a unified one gets its copy if it has none. */
 qn_status qn__use_on(const qn_device *device, qn_buffer *buffer, bool writes, qn__use *use);

@@ -219,6 +219,7 @@ static qn_status use(const qn__use *u, qn_stream *stream, qn_move move, const ch
     if (root->read_only && u->writes) return qn__sides_refuse_to_write(root, function);
     /* a graph's buffers are sent at its launch */
     if (root->shared || stream->recording) return QN_OK;
+    if (u->overwrites) return wait_for_hidden(root, stream); /* what the host has newer is not wanted */
     return settle_sides(root, stream, move);
 }
 
@@ -280,6 +281,7 @@ void qn__buffers_used(const qn__use *uses, size_t count, qn_stream *stream, uint
         qn_buffer *root = uses[i].root;
         mark_used(root, stream, number);
         if (uses[i].writes) root->state = QN_BUFFER_DEVICE;
+        if (uses[i].overwrites) root->changed.count = 0;
         if (uses[i].writes && qn__stream_is_apart(stream)) root->is_beside = true;
     }
     pthread_mutex_unlock(lock);

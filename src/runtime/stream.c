@@ -411,7 +411,9 @@ static qn_status make_ready(qn_stream *stream, qn_buffer *buffer, uint64_t offse
                                 "%s: the buffer is of another device or context", function);
     qn_status status = check_range(buffer, offset, size, function);
     if (!status) status = qn__use_on(stream->device, buffer, writes, use);
-    return status ? status : qn__buffers_use(use, 1, stream, QN_MOVE_TRANSFER, function);
+    if (status) return status;
+    use->overwrites = writes && size == use->root->size;
+    return qn__buffers_use(use, 1, stream, QN_MOVE_TRANSFER, function);
 }
 
 /* The same, and both objects. */

@@ -71,10 +71,11 @@ struct qn__lane {
     uint32_t track;
     uint64_t last_end;     /* of its events, on the host's clock; the trace's lock guards it */
     uint64_t dropped_told; /* of `dropped`, in the file */
-    pthread_mutex_t lock;  /* of what follows */
-    qn__span *first, *last, *free;
-    uint64_t pending, dropped;
-    known_name *names; /* the submitting thread's, as what follows */
+    atomic_uint_fast64_t pending, dropped;
+    pthread_mutex_t lock; /* of what follows */
+    qn__span *first, *last, *done;
+    qn__span *free; /* the submitting thread's, as what follows */
+    known_name *names;
     const char *last_name;
 };
 
@@ -276,6 +277,13 @@ static qn_status status_of(const qn__lane *lane, qn__span *span, uint64_t end) {
     return end ? QN_OK : is_lost(lane) ? QN_ERROR_DEVICE_LOST : QN_OK;
 }
 
+static void copy_name(char to[QN_HISTORY_NAME], const char *name) {
+    size_t length = strlen(name);
+    if (length >= QN_HISTORY_NAME) length = QN_HISTORY_NAME - 1;
+    memcpy(to, name, length);
+    to[length] = 0;
+}
+
 static void note_entry(qn__trace *trace, const qn__lane *lane, qn__span *span, uint64_t begin, uint64_t end) {
     const bool is_launch = span->graph || span->kind == QN__COMMAND_LAUNCH;
     if (!is_launch || !atomic_load(&trace->keeps)) return;
@@ -287,7 +295,7 @@ static void note_entry(qn__trace *trace, const qn__lane *lane, qn__span *span, u
                               .end_ns = end,
                               .status = status_of(lane, span, end)};
     if (!span->graph) {
-        snprintf(entry.kernel, sizeof entry.kernel, "%.63s", span->name);
+        copy_name(entry.kernel, span->name);
         entry.work_dim = span->work_dim;
         memcpy(entry.global, span->global, sizeof entry.global);
         memcpy(entry.offset, span->offset, sizeof entry.offset);
@@ -322,34 +330,30 @@ static bool is_done(const qn__lane *lane, qn__span *span) {
     return lane->stream->device->backend->mark_done(span->end, span->version, &time) || is_lost(lane);
 }
 
-static qn__span *take_done(qn__lane *lane, bool all) {
-    pthread_mutex_lock(&lane->lock);
-    qn__span *span = lane->first;
-    pthread_mutex_unlock(&lane->lock); /* only the reader takes spans out */
-    if (!span || (!all && !is_done(lane, span))) return NULL;
-    pthread_mutex_lock(&lane->lock);
-    lane->first = span->next;
-    if (!lane->first) lane->last = NULL;
-    lane->pending--;
-    pthread_mutex_unlock(&lane->lock);
-    return span;
-}
-
-static void give_back(qn__lane *lane, qn__span *span) {
-    pthread_mutex_lock(&lane->lock);
-    span->next = lane->free;
-    lane->free = span;
-    pthread_mutex_unlock(&lane->lock);
-}
-
+/* Only the reader takes spans out, and who submits touches no more than the last one: the list is walked without the lock. */
 static void look_at(qn__trace *trace, qn__lane *lane, bool all) {
-    for (qn__span *span; (span = take_done(lane, all));) {
-        write_span(trace, lane, span);
-        give_back(lane, span);
-    }
     pthread_mutex_lock(&lane->lock);
-    const uint64_t dropped = lane->dropped;
+    qn__span *first = lane->first, *last = lane->last;
     pthread_mutex_unlock(&lane->lock);
+    qn__span *taken = NULL;
+    uint64_t count = 0;
+    while (taken != last) {
+        qn__span *span = taken ? taken->next : first;
+        if (!all && !is_done(lane, span)) break;
+        write_span(trace, lane, span);
+        taken = span;
+        count++;
+    }
+    if (taken) {
+        pthread_mutex_lock(&lane->lock);
+        lane->first = taken->next;
+        if (!lane->first) lane->last = NULL;
+        taken->next = lane->done;
+        lane->done = first;
+        pthread_mutex_unlock(&lane->lock);
+        atomic_fetch_sub(&lane->pending, count);
+    }
+    const uint64_t dropped = atomic_load(&lane->dropped);
     if (dropped == lane->dropped_told) return;
     qn__history_skip(trace->history, dropped - lane->dropped_told);
     pthread_mutex_lock(&trace->text_lock);
@@ -541,13 +545,19 @@ static bool make_marks(const qn__lane *lane, qn__span *span) {
 }
 
 static qn__span *take_span(qn__lane *lane) {
-    pthread_mutex_lock(&lane->lock);
-    const bool full = lane->pending >= MOST_PENDING;
-    qn__span *span = full ? NULL : lane->free;
+    if (atomic_load_explicit(&lane->pending, memory_order_relaxed) >= MOST_PENDING) {
+        atomic_fetch_add(&lane->dropped, 1);
+        return NULL;
+    }
+    if (!lane->free) {
+        pthread_mutex_lock(&lane->lock);
+        lane->free = lane->done;
+        lane->done = NULL;
+        pthread_mutex_unlock(&lane->lock);
+    }
+    qn__span *span = lane->free;
     if (span) lane->free = span->next;
-    lane->dropped += full;
-    pthread_mutex_unlock(&lane->lock);
-    if (span || full) return span;
+    if (span) return span;
     return qn__allocate_zeroed(&lane->stream->object.context->allocator, sizeof *span);
 }
 
@@ -589,9 +599,18 @@ static void describe(qn__lane *lane, qn__span *span, const qn__command *command,
     memcpy(span->local, command->local, sizeof span->local);
 }
 
+/* Of the submitting thread, which has not used it. */
+static void keep_span(qn__lane *lane, qn__span *span) {
+    span->next = lane->free;
+    lane->free = span;
+}
+
 qn__span *qn__trace_begin(qn_stream *stream, const qn__command *command, size_t count, bool held) {
     const qn_backend *backend = stream->device->backend;
     if (command && (command->kind == QN__COMMAND_RECORD || command->kind == QN__COMMAND_WAIT)) return NULL;
+    const qn__trace *trace = stream->object.context->trace;
+    if (!trace->writes && command && command->kind != QN__COMMAND_LAUNCH)
+        return NULL; /* for a history alone */
     qn__lane *lane = lane_of(stream);
     qn__span *span = lane ? take_span(lane) : NULL;
     if (!span) return NULL;
@@ -605,7 +624,7 @@ qn__span *qn__trace_begin(qn_stream *stream, const qn__command *command, size_t 
         return span;
     }
     if (make_marks(lane, span) && record(stream, span->begin, ++span->version)) return span;
-    give_back(lane, span);
+    keep_span(lane, span);
     return NULL;
 }
 
@@ -613,7 +632,7 @@ void qn__trace_end(qn_stream *stream, qn__span *span, qn_status status) {
     qn__lane *lane = stream->lane;
     if (status && !span->marked) stream->device->backend->clock_next(stream->queue, NULL);
     if (status || (span->marked && !record(stream, span->end, span->version))) {
-        give_back(lane, span);
+        keep_span(lane, span);
         return;
     }
     span->next = NULL;
@@ -634,9 +653,9 @@ static void destroy_mark(const qn_device *device, qn__mark *mark) {
     device->backend->mark_destroy(mark);
 }
 
-static void free_spans(qn__lane *lane) {
+static void free_list(const qn__lane *lane, qn__span *first) {
     const qn_device *device = lane->stream->device;
-    for (qn__span *span = lane->free, *next; span; span = next) {
+    for (qn__span *span = first, *next; span; span = next) {
         next = span->next;
         destroy_mark(device, span->begin);
         destroy_mark(device, span->end);
@@ -656,7 +675,8 @@ void qn__trace_leave(qn_stream *stream) {
     flush_all(trace);
     pthread_mutex_unlock(&trace->lock);
     stream->lane = NULL;
-    free_spans(lane);
+    free_list(lane, lane->free);
+    free_list(lane, lane->done);
     for (known_name *known = lane->names, *next; known; known = next) {
         next = known->next;
         qn__release(&trace->context->allocator, known);

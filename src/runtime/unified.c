@@ -295,14 +295,40 @@ static qn_status bring_from(qn_buffer *from, qn_buffer *copy, qn_stream *stream,
     return status;
 }
 
-/* The work on a source is waited for: the processor's on the host's side, or another device's on its copy. */
+static qn_status wait_on_device(qn_stream *last, uint64_t number, qn_stream *stream) {
+    qn_event *event;
+    if (qn__stream_completed(last) >= number) return QN_OK;
+    qn_status status = qn_event_create(last->device, &event);
+    if (status) return status;
+    status = qn_stream_record(last, event);
+    if (!status) status = qn_stream_wait_event(stream, event);
+    qn_event_destroy(event);
+    return status;
+}
+
+/* The stream waits for what another device is still to do with its copy. Where that is the work of several streams, or of one
+   that an event cannot be put behind, the host does. */
+static qn_status order_behind(qn_buffer *from, qn_stream *stream) {
+    pthread_mutex_lock(&from->device->use_lock);
+    qn_stream *last = from->last_stream;
+    const uint64_t number = from->last_number;
+    const bool many = from->many_streams, idle = !last && !many;
+    if (last && !qn__try_retain(&last->object)) last = NULL;
+    pthread_mutex_unlock(&from->device->use_lock);
+    if (idle) return QN_OK;
+    const bool is_plain = last && !many && !last->recording && !last->lent && !qn__stream_is_apart(last);
+    const bool ordered = is_plain && !wait_on_device(last, number, stream);
+    if (last) qn__drop(&last->object);
+    return ordered ? QN_OK : wait_for_copy(from);
+}
+
 static qn_status bring_from_copies(qn_buffer *copy, qn_stream *stream, bool peers) {
     qn_status status = QN_OK;
     qn_buffer *from = copy->copy_of->unified->copies;
     for (; from && copy->changed.count && !status; from = from->next_copy) {
         if (from == copy || from->in_view || qn__are_peers(from->device, copy->device) != peers) continue;
         if (qn__intervals_have(&from->changed, whole(from))) continue;
-        status = wait_for_copy(from);
+        status = order_behind(from, stream);
         if (!status) status = bring_from(from, copy, stream, QN_MOVE_BETWEEN);
     }
     return status;
@@ -359,7 +385,10 @@ qn_status qn__unified_use(const qn__use *use, qn_stream *stream, qn_move move, c
                           "%s: unified buffers cannot be used on a persistent stream", function);
     else if (!stream->recording) {
         if (use->writes) status = qn__crossing_wait(copy); /* others may still be copying what is there */
-        if (!status) status = copy->in_view ? bring_view(copy, use->writes) : bring(copy, stream, move);
+        if (!status && use->overwrites)
+            status = copy->in_view ? wait_for_others(home, copy) : order(copy, stream);
+        else if (!status)
+            status = copy->in_view ? bring_view(copy, use->writes) : bring(copy, stream, move);
     }
     pthread_mutex_unlock(&home->unified->lock);
     return status;

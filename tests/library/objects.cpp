@@ -101,6 +101,11 @@ static void buffers(const quern::device &device) {
     const quern::buffer<int> seen = quern::buffer<int>::shared(device, 3);
     seen.host()[2] = 8;
     EXPECT(seen.host().size() == 3 && (seen.read() == std::vector<int>{0, 0, 8}));
+    quern::buffer<int> both = quern::buffer<int>::unified(device, 3);
+    EXPECT(both.state() == QN_BUFFER_HOST_ONLY);
+    both.write({1, 2, 3});
+    both.sync();
+    EXPECT(both.state() == QN_BUFFER_BOTH && both.map()[2] == 3);
     try {
         fixed.host();
         EXPECT(false);

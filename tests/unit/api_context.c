@@ -1,5 +1,7 @@
 /* Contexts and devices: hooks, names, what is said of a missing device; and the allocation-failure sweep:
    whatever allocation fails, the call says so, nothing leaks and the context stays usable. */
+#include <quern/history.h>
+
 #include "api_support.h"
 
 #include <stdatomic.h>
@@ -71,6 +73,35 @@ static qn_status use_maps(qn_context *context) {
     return status;
 }
 
+/* A pool, a buffer on two devices, and a history of it. */
+static qn_status use_sides(qn_context *context) {
+    qn_device *device = NULL, *other;
+    qn_memory_pool *pool = NULL;
+    qn_buffer *in_pool = NULL, *unified = NULL;
+    void *at;
+    char bytes[64];
+    qn_status status = qn_device_get(context, test_device(), &device);
+    if (!status) status = qn_device_get(context, "null", &other);
+    if (!status) status = qn_history_keep(context, 4);
+    if (!status) status = qn_memory_pool_create(device, &(qn_memory_pool_desc){.label = "p"}, &pool);
+    if (!status) status = qn_buffer_create(device, &(qn_buffer_desc){.size = 64, .pool = pool}, &in_pool);
+    qn_buffer_destroy(in_pool);
+    if (!status)
+        status =
+            qn_buffer_create(device, &(qn_buffer_desc){.size = 64, .memory = QN_MEMORY_UNIFIED}, &unified);
+    if (!status) status = qn_stream_fill(qn_device_stream(device), unified, 0, 64, "x", 1);
+    if (!status) status = qn_stream_fill(qn_device_stream(other), unified, 4, 8, "y", 1);
+    if (!status) status = qn_buffer_map_range(unified, QN_MAP_WRITE, 20, 4, &at);
+    if (!status) status = qn_buffer_unmap(unified);
+    if (!status) status = qn_stream_prefetch(qn_device_stream(device), unified, QN_SIDE_DEVICE);
+    if (!status) status = qn_buffer_read(unified, 0, bytes, sizeof bytes);
+    if (!status) status = qn_device_wait(device, QN_FOREVER);
+    qn_buffer_destroy(unified);
+    qn_memory_pool_destroy(pool);
+    qn_history_keep(context, 0);
+    return status;
+}
+
 /* Memory of the host's that a device works with. */
 static qn_status use_host(qn_context *context, qn_device *device) {
     static _Alignas(16) char own[64];
@@ -131,19 +162,21 @@ static qn_status use(qn_context *context) {
     return status ? status : use_host(context, device);
 }
 
-static size_t count_allocations(const char *compiler) {
+typedef qn_status use_function(qn_context *context);
+
+static size_t count_allocations(const char *compiler, use_function *use_all) {
     counter c = {.fail_at = SIZE_MAX};
     qn_context_desc desc = counted(&c, compiler);
     qn_context *context = make_context(&desc);
-    assert_ok(context, use(context));
+    assert_ok(context, use_all(context));
     qn_context_destroy(context);
     assert_int_equal(c.live, 0);
     return c.total;
 }
 
 /* One failure at each place, up to `step` apart so that the test stays quick where a compile is slow. */
-static void sweep(const char *compiler, size_t step) {
-    size_t total = count_allocations(compiler);
+static void sweep(const char *compiler, size_t step, use_function *use_all) {
+    size_t total = count_allocations(compiler, use_all);
     assert_true(total > 20);
     if (!testing("cpu")) step = total / 40 + 1; /* each opens the driver anew */
     for (size_t n = 1; n <= total; n += step) {
@@ -152,9 +185,9 @@ static void sweep(const char *compiler, size_t step) {
         qn_context *context;
         qn_status status = qn_context_create(&desc, &context);
         if (!status) {
-            status = use(context);
+            status = use_all(context);
             c.fail_at = 0;
-            if (status) assert_ok(context, use(context)); /* still usable */
+            if (status) assert_ok(context, use_all(context)); /* still usable */
             qn_context_destroy(context);
         }
         if (status != QN_ERROR_OUT_OF_MEMORY && status != QN_ERROR_DEVICE_MEMORY)
@@ -166,12 +199,17 @@ static void sweep(const char *compiler, size_t step) {
 static void every_allocation_may_fail(void **state) {
     (void)state;
     if (!testing("cpu")) skip(); /* the interpreter is the processor's */
-    sweep("none", 1);
+    sweep("none", 1, use);
 }
 
 static void every_allocation_may_fail_with_the_compiler(void **state) {
     (void)state;
-    sweep(NULL, 3);
+    sweep(NULL, 3, use);
+}
+
+static void every_allocation_for_sides_may_fail(void **state) {
+    (void)state;
+    sweep("none", 1, use_sides);
 }
 
 static void nothing_leaks_over_many_rounds(void **state) {
@@ -491,6 +529,7 @@ int main(void) {
         cmocka_unit_test(the_second_compile_asks_for_little),
         cmocka_unit_test(nothing_leaks_over_many_rounds),
         cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(every_allocation_for_sides_may_fail),
         cmocka_unit_test(every_allocation_may_fail_with_the_compiler),
     };
     return run_device_tests(tests);

@@ -100,6 +100,37 @@ static void each_reason_is_counted(void **state) {
     qn_context_destroy(f.context);
 }
 
+/* What all of it is written over is not brought first; a part of it is. */
+static void what_is_overwritten_is_not_moved(void **state) {
+    (void)state;
+    qn_context *context = make_context(NULL);
+    qn_device *device = get_device(context, "null");
+    for (int unified = 0; unified < 2; unified++) {
+        const qn_buffer_desc desc = {.size = 16, .memory = unified ? QN_MEMORY_UNIFIED : QN_MEMORY_DEVICE};
+        qn_buffer *buffer;
+        char *host, got[16];
+        assert_ok(context, qn_buffer_create(device, &desc, &buffer));
+        assert_ok(context, qn_buffer_map(buffer, QN_MAP_WRITE, (void **)&host));
+        memset(host, 'a', 16);
+        assert_ok(context, qn_buffer_unmap(buffer));
+        assert_ok(context, qn_stream_fill(NULL, buffer, 0, 16, "b", 1));
+        assert_moves(buffer, "");
+        assert_ok(context, qn_stream_read(NULL, buffer, 0, got, 16));
+        assert_ok(context, qn_stream_wait(qn_device_stream(device), QN_FOREVER));
+        assert_memory_equal(got, "bbbbbbbbbbbbbbbb", 16);
+        assert_ok(context, qn_buffer_map(buffer, QN_MAP_READ_WRITE, (void **)&host));
+        assert_memory_equal(host, "bbbbbbbbbbbbbbbb", 16);
+        host[15] = 'c';
+        assert_ok(context, qn_buffer_unmap(buffer));
+        assert_ok(context, qn_stream_fill(NULL, buffer, 0, 8, "d", 1));
+        assert_moves(buffer, "read 1 16, transfer 1 16, map 1 16");
+        assert_ok(context, qn_stream_read(NULL, buffer, 0, got, 16));
+        assert_ok(context, qn_stream_wait(qn_device_stream(device), QN_FOREVER));
+        assert_memory_equal(got, "ddddddddbbbbbbbc", 16);
+    }
+    qn_context_destroy(context);
+}
+
 static void prefetched_sides_need_no_other_move(void **state) {
     (void)state;
     fixture f = make_fixture("null", source, "add");
@@ -203,6 +234,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_moved_twice),
         cmocka_unit_test(each_reason_is_counted),
+        cmocka_unit_test(what_is_overwritten_is_not_moved),
         cmocka_unit_test(prefetched_sides_need_no_other_move),
         cmocka_unit_test(sides_follow_each_other),
         cmocka_unit_test(buffers_larger_than_the_memory_are_refused),
