@@ -33,7 +33,7 @@ list(APPEND device_unit_tests kernels_sort kernels_choose kernels_gather kernels
 list(APPEND device_unit_tests kernels_tuning kernels_map kernels_random kernels_reduce kernels_rows kernels_scan)
 list(APPEND device_unit_tests kernels_attention kernels_recorded tensor_basic tensor_gradient tensor_random tensor_images nn_basic nn_training tensor_together)
 list(APPEND device_unit_tests tensor_blocks tensor_dlpack tensor_state tensor_turn)
-list(APPEND device_unit_tests ring_basic ring_queues ring_failure ring_service)
+list(APPEND device_unit_tests ring_basic ring_queues ring_failure)
 
 # PoCL takes half a second for the shortest kernel: on OpenCL devices a part of the files is run, others optimised than not, and not each
 # unit program; `make test-all` has all.
@@ -87,9 +87,10 @@ foreach(device cuda vulkan opencl)
     endif()
 endforeach()
 
-# PoCL takes long for a kernel of several rings: scripts/test-long.
+# PoCL takes long for a kernel of several rings, or with blocks: scripts/test-long.
 foreach(device cuda vulkan)
     quern_device_test(${device} unit.${device}.ring_net unit_ring_net)
+    quern_device_test(${device} unit.${device}.ring_service unit_ring_service)
 endforeach()
 
 # WebGPU on lavapipe, by each implementation a part of the files (`make test-all` has all), and what is about memory.

@@ -34,7 +34,9 @@ typedef struct qn__ring_queue {
     qn_buffer *memory, *ends;
     unsigned char *slots; /* as the host sees them */
     uint32_t capacity, bands, slot_size;
+    bool in_order;                              /* slots become free in order: there is one consumer */
     _Atomic uint32_t at[QN__RING_BANDS_MOST];   /* the host's end */
+    _Atomic uint32_t room[QN__RING_BANDS_MOST]; /* slots before this position are known to be free */
     _Atomic uint32_t peak[QN__RING_BANDS_MOST]; /* most messages that were there when the host put one in */
     uint32_t padding[QN__RING_LINE];
 } qn__ring_queue;

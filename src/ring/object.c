@@ -174,6 +174,7 @@ static qn_status make_queues(qn_ring *ring) {
     in->capacity = ring->desc.capacity;
     in->bands = ring->desc.bands;
     in->slot_size = QN__RING_SLOT_HEAD + ((ring->desc.message_size + mask) & ~mask);
+    in->in_order = ring->desc.groups == 1 && ring->desc.policy != QN_RING_DROP_OLDEST;
     out->capacity = ring->desc.reply_capacity;
     out->bands = 1;
     out->slot_size = QN__RING_SLOT_HEAD + ((ring->desc.reply_size + mask) & ~mask);

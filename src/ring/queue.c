@@ -13,6 +13,7 @@ static qn__ring_slot *slot_at(const qn__ring_queue *queue, uint32_t band, uint32
 static void number_slots(qn__ring_queue *queue) {
     for (uint32_t band = 0; band < queue->bands; band++) {
         atomic_store(&queue->at[band], 0);
+        atomic_store(&queue->room[band], 0);
         for (uint32_t i = 0; i < queue->capacity; i++) {
             atomic_store_explicit(&slot_at(queue, band, i)->sequence, i, memory_order_relaxed);
             atomic_store_explicit(&slot_at(queue, band, i)->claim, 0, memory_order_relaxed);
@@ -59,13 +60,30 @@ static void note_peak(qn__ring_queue *queue, uint32_t band, uint32_t at) {
     }
 }
 
+/* Whether the slot at a position is free (0), full, or another's already, as its sequence number's distance says. A look fetches
+   the slot's line from the kernel's side; so one look at a slot further on stands for all before it. */
+static int32_t look_ahead(qn__ring_queue *queue, uint32_t band, uint32_t at) {
+    const uint32_t further = at + queue->capacity / 4;
+    _Atomic uint32_t *room = &queue->room[band];
+    if (queue->in_order) {
+        if ((int32_t)(atomic_load_explicit(room, memory_order_acquire) - at) > 0) return 0;
+        if (atomic_load_explicit(&slot_at(queue, band, further)->sequence, memory_order_acquire) == further) {
+            atomic_store_explicit(room, further + 1, memory_order_release);
+            return 0;
+        }
+    }
+    const uint32_t sequence = atomic_load_explicit(&slot_at(queue, band, at)->sequence, memory_order_acquire);
+    /* What is known keeps up, so that it is never half of all positions behind. */
+    if (sequence == at) atomic_store_explicit(room, at + 1, memory_order_release);
+    return (int32_t)(sequence - at);
+}
+
 bool qn__ring_queue_put(qn__ring_queue *queue, uint32_t band, const qn_ring_message *message,
                         const void *payload) {
     uint32_t at = atomic_load_explicit(&queue->at[band], memory_order_relaxed);
     for (;;) {
         qn__ring_slot *slot = slot_at(queue, band, at);
-        const uint32_t sequence = atomic_load_explicit(&slot->sequence, memory_order_acquire);
-        const int32_t ahead = (int32_t)(sequence - at);
+        const int32_t ahead = look_ahead(queue, band, at);
         if (ahead < 0) return false;
         if (ahead > 0) {
             at = atomic_load_explicit(&queue->at[band], memory_order_relaxed);
@@ -103,7 +121,7 @@ uint32_t qn__ring_queue_put_run(qn__ring_queue *queue, uint32_t band, const qn_r
     for (uint32_t i = 0; i < run; i++) {
         qn__ring_slot *slot = slot_at(queue, band, at + i);
         /* Of several consumers one may still copy from a slot before the last. */
-        while (atomic_load_explicit(&slot->sequence, memory_order_acquire) != at + i) {
+        while (!queue->in_order && atomic_load_explicit(&slot->sequence, memory_order_acquire) != at + i) {
         }
         slot->message = *first;
         slot->message.id += i;

@@ -100,7 +100,8 @@ static void qn__ring_begin(qn_ring *ring, global qn__ring_control *control, glob
     ring->handled = 0;
     ring->sent = QN__LOAD(ring->report->sent, relaxed);
     ring->lost = QN__LOAD(ring->report->lost, relaxed);
-    ring->room = ring->slot = 0;
+    ring->room = out_ends[QN__RING_TAILS * QN__RING_LINE]; /* nothing is known: a position that wraps is no start */
+    ring->slot = 0;
     ring->busy = ring->counted = ring->leaving = false;
     ring->clock = ring->report->clock;
 }
@@ -179,7 +180,7 @@ static uint qn__ring_take(const qn_ring *ring) {
 static bool qn__ring_has_room(qn_ring *ring) {
 #if QN_RING_SENDS > 0
     const uint tail = qn__ring_count(ring->out_ends + QN__RING_TAILS * QN__RING_LINE);
-    if ((int)(ring->room - (tail + QN_RING_SENDS)) >= 0) return true;
+    if (QN_RING_GROUPS == 1 && (int)(ring->room - (tail + QN_RING_SENDS)) >= 0) return true;
     /* A look at a slot further on saves the next ones. */
     for (uint ahead = QN_RING_OUT_CAPACITY / 2; ahead >= QN_RING_SENDS;
          ahead = ahead == QN_RING_SENDS ? 0 : QN_RING_SENDS) {
@@ -540,7 +541,9 @@ static uint qn__ring_reserve(qn_ring *ring) {
     global uint *tail = ring->out_ends + QN__RING_TAILS * QN__RING_LINE;
     for (uint spins = 0; QN_RING_STAYS || spins < 256; spins++) {
         const uint at = qn__ring_count(tail);
-        const int ahead = (int)(qn__ring_sequence(qn__ring_out_slot(ring, at)) - at);
+        /* The slot's line is the host's still: what is known of it already is not looked at. */
+        const bool is_known = QN_RING_GROUPS == 1 && (int)(ring->room - at) > 0;
+        const int ahead = is_known ? 0 : (int)(qn__ring_sequence(qn__ring_out_slot(ring, at)) - at);
         if (ahead == 0 && qn__ring_claim(tail, at)) return at + 1;
         if (ahead < 0 && QN__LOAD(ring->control->command, relaxed) == QN__RING_DROP) return 0;
     }

@@ -54,8 +54,9 @@ static void run_kernel(void) {
     while (qn_ring_receive(&ring)) qn_ring_reply(&ring, qn_ring_payload(&ring), 16);
 }
 
-/* Positions of the input begin at `first`. */
+/* Positions of the input begin at `first`, those of the output where they are negative as numbers with a sign. */
 static void set_up_queues(uint32_t first) {
+    const uint32_t first_out = 0x80000001u;
     memset(&shared, 0, sizeof shared);
     memset(in_ends, 0, sizeof in_ends);
     memset(out_ends, 0, sizeof out_ends);
@@ -64,12 +65,28 @@ static void set_up_queues(uint32_t first) {
     out = (qn__ring_queue){.slots = out_slots, .capacity = QN_RING_OUT_CAPACITY, .bands = 1, .slot_size = 80};
     for (uint32_t i = 0; i < QN_RING_IN_CAPACITY; i++)
         *(uint32_t *)(void *)(in_slots + 80 * ((first + i) % QN_RING_IN_CAPACITY)) = first + i;
-    for (uint32_t i = 0; i < QN_RING_OUT_CAPACITY; i++) *(uint32_t *)(void *)(out_slots + 80 * i) = i;
-    *(uint32_t *)&in.at[0] = first;
+    for (uint32_t i = 0; i < QN_RING_OUT_CAPACITY; i++)
+        *(uint32_t *)(void *)(out_slots + 80 * ((first_out + i) % QN_RING_OUT_CAPACITY)) = first_out + i;
+    *(uint32_t *)&out.at[0] = first_out;
+    out_ends[QN__RING_TAILS * QN__RING_LINE] = first_out;
+    in.in_order = AS_C_GROUPS == 1 && !AS_C_REVOKES;
+    *(uint32_t *)&in.at[0] = *(uint32_t *)&in.room[0] = first;
     in_ends[0] = first;
     *(uint32_t *)&shared.control.revoked[0] = first;
     *(uint32_t *)&shared.control.command = QN__RING_RUN;
     shared.control.budget = QN__RING_FOREVER;
+}
+
+/* Whether a launch that finds its output full believes that it has room. */
+static bool full_output_has_room(void) {
+    qn__ring_control *qn__control = &shared.control;
+    unsigned char *qn__in = in_slots, *qn__out = out_slots;
+    uint32_t *qn__in_ends = in_ends, *qn__out_ends = out_ends;
+    set_up_queues(0);
+    for (uint32_t i = 0; i < QN_RING_OUT_CAPACITY; i++) ++*(uint32_t *)(void *)(out_slots + 80 * i);
+    out_ends[QN__RING_TAILS * QN__RING_LINE] += QN_RING_OUT_CAPACITY;
+    QN_RING(ring);
+    return qn__ring_has_room(&ring);
 }
 
 #endif

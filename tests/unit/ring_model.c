@@ -244,6 +244,12 @@ static void nothing_is_lost(void **state) {
     assert_true(runs > 1000);
 }
 
+static void a_full_output(void **state) {
+    (void)state;
+    set_up();
+    assert_false(full_output_has_room());
+}
+
 int main(int argc, char **argv) {
     static int keeps = 0, drops = 1;
     if (argc > 1) most = (uint32_t)strtoul(argv[1], NULL, 10);
@@ -252,6 +258,7 @@ int main(int argc, char **argv) {
     (void)qn_ring_send;
     (void)qn_ring_reply_block;
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_full_output),
         cmocka_unit_test_prestate(nothing_is_lost, &keeps),
         cmocka_unit_test_prestate(nothing_is_lost, &drops),
     };

@@ -126,11 +126,34 @@ static void each_message_once(void **state) {
     assert_null(threads_queue_first(&out));
 }
 
+/* Where a queue is nearly full all the time, what is known of its room does not fall behind until positions wrap. */
+static void nearly_full(void **state) {
+    (void)state;
+    const qn_ring_message message = {.id = 1};
+    set_up_queues(0);
+    in.in_order = true;
+    for (uint32_t i = 0; i < AS_C_CAPACITY - 1; i++) assert_true(threads_queue_put(&in, 0, &message, NULL));
+    for (uint32_t taken = 0; taken < 1000; taken++) {
+        qn__ring_slot *slot = slot_at(&in, 0, taken);
+        atomic_store(&slot->sequence, taken + AS_C_CAPACITY);
+        assert_true(threads_queue_put(&in, 0, &message, NULL));
+        assert_true(atomic_load(&in.at[0]) - atomic_load(&in.room[0]) <= AS_C_CAPACITY);
+    }
+    assert_true(threads_queue_put(&in, 0, &message, NULL));
+    assert_false(threads_queue_put(&in, 0, &message, NULL));
+}
+
+static void a_full_output(void **state) {
+    (void)state;
+    assert_false(full_output_has_room());
+}
+
 int main(void) {
     (void)qn_ring_should_stop;
     (void)qn_ring_fail;
     (void)qn_ring_send;
     (void)qn_ring_reply_block;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_message_once)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each_message_once), cmocka_unit_test(nearly_full),
+                                       cmocka_unit_test(a_full_output)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
