@@ -42,9 +42,16 @@ static bool computes(const lowering *l, const ir_instr *i) {
     }
 }
 
+/* A half that the target keeps as f32 has its bits in an i16 alone. */
+static bool is_kept_wide(const lowering *l, ir_type type) {
+    return type.kind == IR_F16 && l->target->lacks_f16_values;
+}
+
 static bool regroups(const lowering *l, const ir_instr *i) {
-    return i->op == IR_BITCAST && i->operands[0]->type.lanes != i->results[0]->type.lanes &&
-           (is_narrow(l, i->operands[0]) || is_narrow(l, i->results[0]));
+    const ir_value *a = i->num_operands ? i->operands[0] : NULL;
+    return i->op == IR_BITCAST && a->type.lanes != i->results[0]->type.lanes &&
+           (is_narrow(l, a) || is_narrow(l, i->results[0]) || is_kept_wide(l, a->type) ||
+            is_kept_wide(l, i->results[0]->type));
 }
 
 /* ---- ops ---- */
@@ -105,11 +112,18 @@ static void lower(lowering *l, ir_instr *i) {
 }
 
 static void regroup(lowering *l, ir_instr *i) {
+    const ir_type bits = qn__ir_type(IR_I16, 1), result = i->results[0]->type;
     ir_value *from = i->operands[0], *in[16], *out[16];
-    const ir_type to = i->results[0]->type;
+    ir_type taken = from->type, to = result;
+    if (is_kept_wide(l, taken)) taken.kind = IR_I16;
+    if (is_kept_wide(l, result)) to.kind = IR_I16;
     for (unsigned n = 0; n < from->type.lanes; n++)
         in[n] = from->type.lanes == 1 ? from : qn__ir_extract(&l->builder, from, n);
-    qn__regroup_bits(&l->builder, in, from->type, to, out);
+    for (unsigned n = 0; n < taken.lanes && taken.kind != from->type.kind; n++)
+        in[n] = qn__ir_convert(&l->builder, IR_BITCAST, in[n], bits);
+    qn__regroup_bits(&l->builder, in, taken, to, out);
+    for (unsigned n = 0; n < to.lanes && to.kind != result.kind; n++)
+        out[n] = qn__ir_convert(&l->builder, IR_BITCAST, out[n], qn__ir_type(IR_F16, 1));
     qn__rewrite_set(&l->rewrite, i->results[0],
                     to.lanes == 1 ? out[0] : qn__ir_vector(&l->builder, out, to.lanes));
 }
