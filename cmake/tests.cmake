@@ -120,7 +120,8 @@ endif()
 
 # Random kernels, a fixed number of seeds in two parts; by hand with more: random_kernels --count N.
 if(TARGET quern_static)
-    add_library(random_source STATIC ${PROJECT_SOURCE_DIR}/tests/random_source.c ${PROJECT_SOURCE_DIR}/tests/random_launch.c)
+    add_library(random_source STATIC ${PROJECT_SOURCE_DIR}/tests/random_source.c ${PROJECT_SOURCE_DIR}/tests/random_expressions.c
+                                     ${PROJECT_SOURCE_DIR}/tests/random_launch.c)
     target_link_libraries(random_source PUBLIC quern_flags quern_static m)
     add_executable(random_kernels ${PROJECT_SOURCE_DIR}/tests/random_kernels.c)
     target_link_libraries(random_kernels PRIVATE random_source)
