@@ -8,10 +8,9 @@ target_include_directories(quern_flags INTERFACE ${PROJECT_SOURCE_DIR}/src ${PRO
 find_package(Threads REQUIRED)
 
 # A library of the files in FOLDERS under src/, without what is below them. In a Release build LOOPS are optimised for as CMake
-# has it (-O3); what has none that matter would only grow by it, by a sixth of the library. SMALL: what runs once a compile, and for a short
-# time, is made small.
+# has it (-O3); what has none that matter would only grow by it, by a sixth of the library.
 function(quern_room name)
-    cmake_parse_arguments(ARG "LOOPS;SMALL" "" "FOLDERS;USES" ${ARGN})
+    cmake_parse_arguments(ARG "LOOPS" "" "FOLDERS;USES" ${ARGN})
     if(NOT ARG_FOLDERS)
         set(ARG_FOLDERS ${name})
     endif()
@@ -22,9 +21,7 @@ function(quern_room name)
     endif()
     add_library(quern_${name} STATIC ${sources})
     target_link_libraries(quern_${name} PRIVATE quern_flags)
-    if(ARG_SMALL)
-        target_compile_options(quern_${name} PRIVATE $<$<CONFIG:Release>:-Os>)
-    elseif(NOT ARG_LOOPS)
+    if(NOT ARG_LOOPS)
         target_compile_options(quern_${name} PRIVATE $<$<CONFIG:Release>:-O2>)
     endif()
     foreach(room ${ARG_USES})
@@ -43,7 +40,7 @@ endif()
 quern_room(target USES util)
 quern_room(ir USES util)
 quern_room(front FOLDERS front front/pp front/parse front/sema front/lower USES ir target util)
-quern_room(wgsl SMALL USES front ir target util)
+quern_room(wgsl USES front ir target util)
 quern_room(pass USES ir target util)
 quern_room(emit FOLDERS emit emit/* USES ir target util pass)
 quern_room(vm LOOPS USES ir util)

@@ -490,6 +490,8 @@ struct ir_function {
     bool is_const;   /* __attribute__((const/pure)) or a maths helper: calls may be merged */
     bool is_library; /* of the maths library: what it does is done by the line that calls it */
     bool
+        is_total; /* its language says what every quotient, shift and conversion gives: the checker has nothing to find there */
+    bool
         is_tidy; /* the passes before inlining have nothing to do: they have been there when the library was built */
     ir_type result; /* kernels: void */
     QN__VEC(ir_arg) args;

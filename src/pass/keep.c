@@ -35,7 +35,7 @@ static bool is_within(const ir_instr *access, const ir_value *pointer) {
 
 typedef struct keeper {
     bool is_private; /* these, else those of shared memory */
-    bool is_library;
+    bool is_library; /* or its language defines all of arithmetic */
     bool changed;
 } keeper;
 
@@ -68,7 +68,8 @@ static void visit(ir_instr *instr, void *user) {
 }
 
 static bool keep(qn__pass_context *context, bool is_private) {
-    keeper k = {.is_private = is_private, .is_library = context->function->is_library};
+    keeper k = {.is_private = is_private,
+                .is_library = context->function->is_library || context->function->is_total};
     qn__ir_walk(context->function->body, visit, &k);
     return k.changed;
 }

@@ -24,12 +24,23 @@ static const wgsl_builtin rows[] = {
 
 static const wgsl_value failed = {.form = WGSL_FORM_ERROR};
 
-const wgsl_builtin *qn__wf_builtin(qn__str name) {
+_Static_assert(QN__COUNT(rows) <= WGSL_MOST_BUILTINS, "room for the texts that were read");
+
+static const wgsl_builtin *find_row(qn__str name) {
     for (size_t i = 0; i < QN__COUNT(rows); i++) {
         const bool is_prefix = rows[i].special == qn__wf_refused;
         if (is_prefix ? qn__str_starts(name, rows[i].name) : qn__str_is(name, rows[i].name)) return &rows[i];
     }
     return NULL;
+}
+
+/* Names that were met are kept with their rows. */
+const wgsl_builtin *qn__wf_builtin(wgsl_lower *w, qn__str name) {
+    const wgsl_builtin *row = qn__map_get(&w->builtins, name);
+    if (row || qn__map_has(&w->builtins, name)) return row;
+    row = find_row(name);
+    qn__map_set(w->arena, &w->builtins, name, (void *)row);
+    return row;
 }
 
 wgsl_value qn__wf_refused(wgsl_lower *w, const wgsl_builtin *row, wgsl_value *args, unsigned count,

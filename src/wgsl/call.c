@@ -44,9 +44,10 @@ static bool bind(wgsl_lower *w, const wgsl_decl *decl, const wgsl_value *args, c
         w->call = NULL; /* types are those of the module's scope */
         const wgsl_type *type = qn__wf_type_of(w, param->type);
         w->call = inner;
-        const wgsl_value v =
+        wgsl_value v =
             type ? argument(w, param, args[i], type, e ? e->args.data[i]->loc : param->loc) : failed;
         fine &= !qn__wf_is_error(&v);
+        if (v.form == WGSL_FORM_POINTER) v.place.param = (unsigned)i + 1;
         bound[i] = (wgsl_symbol){param->name, param->loc, v};
     }
     frame->first_symbol = w->symbols.len;
@@ -109,6 +110,7 @@ wgsl_value qn__wf_call_function(wgsl_lower *w, wgsl_decl *decl, const wgsl_value
         w->call = &frame;
         if (!decl->type || frame.result) {
             lower_body(w, decl, &frame);
+            qn__wf_end_uses(w, &frame, args, e);
             result = frame.result ? frame.value : (wgsl_value){.form = WGSL_FORM_NONE};
         }
     }

@@ -143,7 +143,7 @@ wgsl_value qn__wf_lookup(wgsl_lower *w, const wgsl_expr *e) {
     bool is_type;
     const wgsl_type *type = qn__wf_predeclared(w, e, &is_type);
     if (is_type) return (wgsl_value){.form = type ? WGSL_FORM_TYPE : WGSL_FORM_ERROR, .type = type};
-    const wgsl_builtin *builtin = qn__wf_builtin(e->name);
+    const wgsl_builtin *builtin = qn__wf_builtin(w, e->name);
     if (builtin) return (wgsl_value){.form = WGSL_FORM_BUILTIN, .builtin = builtin};
     return unknown(w, e);
 }

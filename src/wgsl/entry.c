@@ -141,7 +141,9 @@ wgsl_value qn__wf_module_variable(wgsl_lower *w, wgsl_binding *binding, front_lo
                            .space = binding->space,
                            .access = binding->access,
                            .flags = (uint16_t)(binding->access == WGSL_READ ? IR_READONLY : 0),
-                           .binding = binding};
+                           .binding = binding,
+                           .root = binding,
+                           .is_module = true};
     return v;
 }
 
@@ -401,6 +403,7 @@ static ir_function *function_new(wgsl_lower *w, const wgsl_decl *decl) {
     function->is_kernel = true;
     function->loc = qn__source_resolve(w->config->sources, decl->loc);
     function->uniform_groups = true;
+    function->is_total = true;
     memcpy(function->reqd_local, w->group_size, sizeof function->reqd_local);
     return function;
 }
@@ -446,6 +449,7 @@ static wgsl_value some_value(wgsl_lower *w, const wgsl_type *type) {
         wgsl_value v = {.form = WGSL_FORM_POINTER, .stage = WGSL_STAGE_RUN, .type = type->element};
         ir_value *pointer = qn__ir_undef(w->b.function, qn__ir_pointer((ir_space)spaces[type->space]));
         v.place = (wgsl_place){.pointer = pointer, .space = type->space, .access = type->access};
+        v.place.root = QN__NEW(w->arena, char);
         return v;
     }
     if (qn__wf_is_value(type)) return qn__wf_of_ir(type, qn__ir_undef(w->b.function, qn__wf_ir_type(type)));

@@ -7,7 +7,9 @@
 enum { MAX_DEPTH = 3000 };
 
 void qn__wf_at(wgsl_lower *w, front_loc loc) {
-    if (!loc.line) return; /* of a built-in function's text */
+    const bool is_there = w->b.loc.line == loc.line && w->b.loc.column == loc.column;
+    if (!loc.line || (is_there && qn__loc_same(loc, w->loc)))
+        return; /* line 0: of a built-in function's text */
     w->loc = loc;
     w->b.loc = qn__source_resolve(w->config->sources, loc);
 }

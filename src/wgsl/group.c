@@ -59,6 +59,7 @@ wgsl_value qn__wf_atomic(wgsl_lower *w, const wgsl_builtin *row, wgsl_value *arg
                                  qn__arena_printf(w->arena, "an argument of '%s'", row->name));
         if (qn__wf_is_error(&args[i])) return failed;
     }
+    qn__wf_note_use(w, &place->place, row->variant != ATOMIC_LOAD);
     ir_value *operands[] = {place->place.pointer, count > 1 ? qn__wf_ir(w, &args[1]) : NULL};
     switch (row->variant) {
     case ATOMIC_LOAD:

@@ -99,6 +99,9 @@ typedef struct wgsl_place {
     ir_value *lane_index;   /* i32, below the number of lanes */
     const wgsl_type *whole; /* the vector */
     wgsl_binding *binding;  /* storage, uniform */
+    const void *root;       /* the variable, and how it is reached: see alias.c */
+    unsigned param;         /* 1 + the pointer parameter of the function around; 0: by name */
+    bool is_module;         /* the variable stands at module scope */
 } wgsl_place;
 
 typedef struct wgsl_value {
@@ -147,6 +150,13 @@ typedef struct wgsl_frame {
     bool is_continuing;  /* in the loop's `continuing`, which only `break if` leaves */
 } wgsl_frame;
 
+/* A way to a variable, by a pointer parameter or by name, and what a function does there. */
+typedef struct wgsl_use {
+    const void *root;
+    unsigned param;
+    bool reads, writes;
+} wgsl_use;
+
 /* A function that is being lowered, in the one that calls it. */
 typedef struct wgsl_call {
     struct wgsl_call *outer;
@@ -159,6 +169,7 @@ typedef struct wgsl_call {
     bool returned;    /* by a return that is the last statement */
     unsigned returns; /* that were met */
     front_loc loc;    /* of the call */
+    QN__VEC(wgsl_use) uses;
     wgsl_frame *frames;
 } wgsl_call;
 
@@ -174,6 +185,8 @@ typedef struct wgsl_gathering {
     uint8_t operand;
     uint8_t severity;
 } wgsl_gathering;
+
+enum { WGSL_MOST_BUILTINS = 256 };
 
 typedef struct wgsl_lower {
     const lower_config *config;
@@ -198,7 +211,8 @@ typedef struct wgsl_lower {
     uint32_t group_size[3];
     uint32_t seen_values; /* built-in values of its parameters, a bit each */
     QN__VEC(wgsl_gathering) gatherings;
-    wgsl_expr *parsed[256]; /* texts of built-in functions, by row */
+    wgsl_expr *parsed[WGSL_MOST_BUILTINS]; /* texts of built-in functions, by row */
+    qn__map builtins;                      /* by name: the first row, or NULL */
     unsigned depth, calls;
     unsigned unevaluated; /* inside of what && or || leave out */
     bool stopped;
@@ -360,7 +374,7 @@ typedef struct wgsl_builtin {
     uint16_t variant;
 } wgsl_builtin;
 
-const wgsl_builtin *qn__wf_builtin(qn__str name);
+const wgsl_builtin *qn__wf_builtin(wgsl_lower *w, qn__str name);
 wgsl_value qn__wf_builtin_call(wgsl_lower *w, const wgsl_builtin *row, const wgsl_expr *e);
 /* Lane by lane. */
 wgsl_value qn__wf_library_call(wgsl_lower *w, const char *name, const wgsl_value *args, unsigned count);
@@ -370,6 +384,12 @@ qn__wf_special qn__wf_atomic, qn__wf_barrier, qn__wf_uniform_load, qn__wf_sub_gr
 /* That work-items come by together, or a value the same for all: to be checked when the kernel is whole. */
 void qn__wf_gather_note(wgsl_lower *w, const ir_instr *instr, const char *name, bool is_of_sub_group,
                         int operand);
+
+/* ---- alias.c ---- */
+
+void qn__wf_note_use(wgsl_lower *w, const wgsl_place *place, bool writes);
+/* At the end of a function that was called with `args` by `e` (NULL: it is only looked at). */
+void qn__wf_end_uses(wgsl_lower *w, const wgsl_call *call, const wgsl_value *args, const wgsl_expr *e);
 
 /* ---- stmt.c ---- */
 

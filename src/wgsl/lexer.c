@@ -13,27 +13,39 @@ static const struct spelling {
 #include "wgsl/tokens.def"
 };
 
-/* One text, each word between blanks. */
-static const char reserved[] =
-    " NULL Self abstract active alignas alignof as asm asm_fragment async attribute auto await become cast "
-    "catch "
-    "class co_await co_return co_yield coherent column_major common compile compile_fragment concept "
-    "const_cast "
-    "consteval constexpr constinit crate debugger decltype delete demote demote_to_helper do dynamic_cast "
-    "enum "
-    "explicit export extends extern external fallthrough filter final finally friend from fxgroup get goto "
-    "groupshared highp impl implements import inline instanceof interface layout lowp macro macro_rules "
-    "match "
-    "mediump meta mod module move mut mutable namespace new nil noexcept noinline nointerpolation "
-    "non_coherent noncoherent noperspective null nullptr of operator package packoffset partition pass patch "
-    "pixelfragment precise precision premerge priv protected pub public readonly ref regardless register "
-    "reinterpret_cast require resource restrict self set shared sizeof smooth snorm static static_assert "
-    "static_cast std subroutine super target template this thread_local throw trait try type typedef typeid "
-    "typename typeof union unless unorm unsafe unsized use using varying virtual volatile wgsl where with "
-    "writeonly yield ";
+/* By the first letter, in one text, each word between blanks. */
+static const char *const reserved[26] = {
+    ['a' - 'a'] = " abstract active alignas alignof as asm asm_fragment async attribute auto await ",
+    ['b' - 'a'] = " become ",
+    ['c' - 'a'] = " cast catch class co_await co_return co_yield coherent column_major common compile "
+                  "compile_fragment concept const_cast consteval constexpr constinit crate ",
+    ['d' - 'a'] = " debugger decltype delete demote demote_to_helper do dynamic_cast ",
+    ['e' - 'a'] = " enum explicit export extends extern external ",
+    ['f' - 'a'] = " fallthrough filter final finally friend from fxgroup ",
+    ['g' - 'a'] = " get goto groupshared ",
+    ['h' - 'a'] = " highp ",
+    ['i' - 'a'] = " impl implements import inline instanceof interface ",
+    ['l' - 'a'] = " layout lowp ",
+    ['m' - 'a'] = " macro macro_rules match mediump meta mod module move mut mutable ",
+    ['n' - 'a'] = " NULL namespace new nil noexcept noinline nointerpolation non_coherent noncoherent "
+                  "noperspective null nullptr ",
+    ['o' - 'a'] = " of operator ",
+    ['p' - 'a'] = " package packoffset partition pass patch pixelfragment precise precision premerge priv "
+                  "protected pub public ",
+    ['r' - 'a'] = " readonly ref regardless register reinterpret_cast require resource restrict ",
+    ['s' - 'a'] = " Self self set shared sizeof smooth snorm static static_assert static_cast std "
+                  "subroutine super ",
+    ['t' - 'a'] = " target template this thread_local throw trait try type typedef typeid typename typeof ",
+    ['u' - 'a'] = " union unless unorm unsafe unsized use using ",
+    ['v' - 'a'] = " varying virtual volatile ",
+    ['w' - 'a'] = " wgsl where with writeonly ",
+    ['y' - 'a'] = " yield ",
+};
 
 bool qn__wf_is_reserved(qn__str name) {
-    for (const char *at = reserved; (at = strchr(at, ' ')) && at[1]; at++)
+    const unsigned letter = (unsigned)((name.data[0] | 0x20) - 'a');
+    const char *at = letter < QN__COUNT(reserved) ? reserved[letter] : NULL;
+    for (; at && at[1]; at = strchr(at + 1, ' '))
         if (!strncmp(at + 1, name.data, name.len) && at[1 + name.len] == ' ') return true;
     return false;
 }
@@ -46,6 +58,7 @@ typedef struct lexer {
     const front_source *source;
     const char *at, *end, *line_start;
     uint32_t line;
+    uint8_t first[128]; /* by character: the first keyword or punctuation that begins with it */
     QN__VEC(wgsl_token) tokens;
 } lexer;
 
@@ -171,8 +184,11 @@ static void lex_name(lexer *l) {
     }
     const size_t len = (size_t)(l->at - begin);
     unsigned kind = len == 1 && *begin == '_' ? WGSL_T_UNDERSCORE : WGSL_T_NAME;
-    for (unsigned word = WGSL_T_ALIAS; word <= WGSL_T_WHILE; word++)
-        if (spellings[word].len == len && !memcmp(spellings[word].text, begin, len)) kind = word;
+    const unsigned from = (unsigned char)*begin < 0x80 ? l->first[(unsigned char)*begin] : WGSL_T_COUNT;
+    for (unsigned word = from; word <= WGSL_T_WHILE; word++)
+        if (spellings[word].len == len && *spellings[word].text == *begin &&
+            !memcmp(spellings[word].text, begin, len))
+            kind = word;
     push(l, (wgsl_token_kind)kind, begin);
 }
 
@@ -214,9 +230,11 @@ static void lex_wrong(lexer *l) {
 /* False: no token stands here. */
 static bool lex_punctuation(lexer *l) {
     const char *begin = l->at;
-    for (unsigned kind = WGSL_T_SHIFT_LEFT_ASSIGN; kind < WGSL_T_COUNT; kind++) {
+    if ((unsigned char)*begin >= 0x80) return false;
+    for (unsigned kind = l->first[(unsigned char)*begin]; kind < WGSL_T_COUNT; kind++) {
         const struct spelling *s = &spellings[kind];
-        if ((size_t)(l->end - begin) < s->len || memcmp(begin, s->text, s->len) != 0) continue;
+        if (*s->text != *begin || (size_t)(l->end - begin) < s->len || memcmp(begin, s->text, s->len) != 0)
+            continue;
         l->at += s->len;
         push(l, (wgsl_token_kind)kind, begin);
         return true;
@@ -301,6 +319,9 @@ static const wgsl_token *lex(qn__arena *arena, const front_source *source, qn__s
                    .line_start = text.data,
                    .line = 1},
           *l = &lexer;
+    memset(l->first, WGSL_T_COUNT, sizeof l->first);
+    for (unsigned kind = WGSL_T_COUNT; kind-- > WGSL_T_ALIAS;)
+        l->first[(unsigned char)*spellings[kind].text] = (uint8_t)kind;
     while (l->at < l->end && !diag->stopped)
         if (!skip_blank(l)) lex_token(l);
     l->at = l->end;

@@ -85,6 +85,7 @@ wgsl_value qn__wf_load(wgsl_lower *w, wgsl_value v) {
     if (v.form == WGSL_FORM_COPY && (qn__wf_is_value(v.type) || v.type->kind == WGSL_MATRIX))
         v.form = WGSL_FORM_PLACE;
     if (v.form != WGSL_FORM_PLACE) return v;
+    qn__wf_note_use(w, &v.place, false);
     if (v.place.is_lane) return load_lane(w, &v);
     if (!qn__wf_is_value(v.type)) return load_parts(w, &v);
     ir_value *loaded =
@@ -145,6 +146,7 @@ static void zero_loop(wgsl_lower *w, ir_value *pointer, const wgsl_type *type) {
 
 void qn__wf_store(wgsl_lower *w, const wgsl_value *place, const wgsl_value *v) {
     if (v->form == WGSL_FORM_ERROR || place->form != WGSL_FORM_PLACE) return;
+    qn__wf_note_use(w, &place->place, true);
     if (place->place.is_lane) {
         store_lane(w, place, v);
         return;
@@ -187,6 +189,7 @@ wgsl_value qn__wf_variable_place(wgsl_lower *w, const wgsl_type *type, const cha
     wgsl_value v = {.form = WGSL_FORM_PLACE, .stage = WGSL_STAGE_RUN, .type = type};
     v.place = (wgsl_place){
         .pointer = qn__ir_variable(&w->b, var), .space = (uint8_t)space, .access = WGSL_READ_WRITE};
+    v.place.root = v.place.pointer;
     return v;
 }
 
