@@ -176,26 +176,34 @@ static void failures_are_told(void **state) {
     qn_context_destroy(context);
 }
 
-/* What runs, what has not begun, and what comes afterwards. */
+/* What was done before, what runs and what has not begun, and what comes afterwards. */
 static void cancelled_work_is_told(void **state) {
     (void)state;
     if (!device_can(QN_CAN_CANCEL, "way to cancel")) return;
     fixture f = make_fixture(test_device(), SPIN_SOURCE, "spin");
     qn_buffer *x = make_buffer(f.device, 4, NULL);
     qn_stream *stream;
-    qn_history_entry entries[8];
+    enum { LAUNCHES = 40, TURNS = 50000000 };
+    qn_history_entry entries[LAUNCHES + 1];
     uint32_t count;
     assert_ok(f.context, qn_stream_create(f.device, &stream));
-    assert_ok(f.context, qn_history_keep(f.context, 8));
-    for (int i = 0; i < 3; i++)
-        assert_ok(f.context, qn_launch(stream, f.kernel, QN_RANGE(1), QN_ARGS(x, INT32_MAX)));
+    assert_ok(f.context, qn_history_keep(f.context, LAUNCHES + 1));
+    for (int i = 0; i < LAUNCHES; i++)
+        assert_ok(f.context, qn_launch(stream, f.kernel, QN_RANGE(1), QN_ARGS(x, TURNS)));
     assert_ok(f.context, qn_stream_cancel(stream));
     assert_int_equal(qn_stream_wait(stream, QN_FOREVER), QN_ERROR_CANCELLED);
     assert_ok(f.context, qn_launch(stream, f.kernel, QN_RANGE(1), QN_ARGS(x, 1)));
     assert_ok(f.context, qn_stream_wait(stream, QN_FOREVER));
-    assert_ok(f.context, qn_history_read(f.context, 0, entries, 8, &count));
-    assert_int_equal(count, 4);
-    for (int i = 0; i < 4; i++) assert_int_equal(entries[i].status, i < 3 ? QN_ERROR_CANCELLED : QN_OK);
+    assert_ok(f.context, qn_history_read(f.context, 0, entries, LAUNCHES + 1, &count));
+    assert_int_equal(count, LAUNCHES + 1);
+    bool cancelled = false;
+    for (int i = 0; i < LAUNCHES; i++) {
+        if (!cancelled && entries[i].status == QN_OK) continue;
+        assert_int_equal(entries[i].status, QN_ERROR_CANCELLED);
+        cancelled = true;
+    }
+    assert_true(cancelled);
+    assert_int_equal(entries[LAUNCHES].status, QN_OK);
     qn_context_destroy(f.context);
 }
 
