@@ -75,7 +75,8 @@ if(TARGET quern_static)
     add_test(NAME wgsl.vm COMMAND cl_runner --only vm -j 1 --batch 64 tests/wgsl WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
     add_test(NAME wgsl.cpu COMMAND cl_runner --only "cpu, full" --shard 0/10 -j 1 --cache ${PROJECT_BINARY_DIR}/cl-cache tests/wgsl
              WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-    set_tests_properties(wgsl.vm wgsl.cpu PROPERTIES TIMEOUT 600)
+    add_test(NAME wgsl.check COMMAND cl_runner --device check -j 1 --batch 64 tests/wgsl WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(wgsl.vm wgsl.cpu wgsl.check PROPERTIES TIMEOUT 600)
     # The other levels, whose passes this one has too, and safe programs, for a part of them; `make test-all` has all.
     add_test(NAME cl.plain COMMAND cl_runner --only "not optimised" --shard 1/6 -j 1 --cache ${PROJECT_BINARY_DIR}/cl-cache tests/cl
              WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})

@@ -174,6 +174,10 @@ static wgsl_value plain(wgsl_lower *w, const operator_row *row, wgsl_value a, wg
         row->compares ? qn__wf_vector(w, w->scalars[WGSL_BOOL], qn__wf_lanes(a.type)) : a.type;
     if (op == (ir_op)NONE) return mismatch(w, operator_name(row->token, row->joined), &a, &b, loc);
     if (!check_known(w, op, &a, &b, loc)) return failed;
+    if (op == IR_FREM && !(a.bits && b.bits)) { /* targets have no such op */
+        const wgsl_value both[] = {a, b};
+        return qn__wf_library_call(w, "fmod", both, 2);
+    }
     wgsl_value v = row->swaps ? qn__wf_op2(w, op, result, b, a) : qn__wf_op2(w, op, result, a, b);
     return v.stage == WGSL_STAGE_RUN ? v : qn__wf_finite(w, v, loc);
 }

@@ -311,10 +311,37 @@ static int64_t known_index(const wgsl_value *index) {
     return index->type->kind == WGSL_I32 ? (int32_t)index->bits[0] : (int64_t)index->bits[0];
 }
 
+/* What a u32 is at most, by what it is made of: ids in the work-group, masks, remainders, and sums of these. */
+static uint64_t most_of(const wgsl_lower *w, const ir_value *v, unsigned depth) {
+    if (qn__ir_is_const(v)) return v->bits[0];
+    const ir_instr *def = v->value_kind == IR_VALUE_RESULT ? v->def : NULL;
+    if (!def || !depth || v->type.lanes > 1) return UINT32_MAX;
+    const uint64_t a =
+        def->num_operands && def->op != IR_TRUNC ? most_of(w, def->operands[0], depth - 1) : UINT32_MAX;
+    const uint64_t b = def->num_operands > 1 ? most_of(w, def->operands[1], depth - 1) : UINT32_MAX;
+    uint64_t most = UINT32_MAX;
+    switch (def->op) {
+    case IR_TRUNC: {
+        const ir_instr *from = def->operands[0]->def;
+        if (from && from->op == IR_LOCAL_ID) most = w->group_size[from->attr.dim] - 1u;
+        break;
+    }
+    case IR_AND:
+    case IR_UMIN: most = a < b ? a : b; break;
+    case IR_UREM: most = qn__ir_is_const(def->operands[1]) && b ? b - 1 : UINT32_MAX; break;
+    case IR_ADD: most = a + b; break;
+    case IR_MUL: most = a * b; break;
+    default: break;
+    }
+    return most < UINT32_MAX ? most : UINT32_MAX;
+}
+
 /* As u32, at most `last`. */
 static ir_value *clamped(wgsl_lower *w, const wgsl_value *index, ir_value *last) {
+    enum { DEPTH = 6 };
     ir_value *at = qn__wf_ir(w, index);
-    return w->unchecked ? at : qn__ir_op2(&w->b, IR_UMIN, at, last);
+    const bool is_inside = qn__ir_is_const(last) && most_of(w, at, DEPTH) <= last->bits[0];
+    return w->unchecked || is_inside ? at : qn__ir_op2(&w->b, IR_UMIN, at, last);
 }
 
 static ir_value *word(wgsl_lower *w, uint64_t value) {

@@ -148,6 +148,65 @@ static void the_language_is_part_of_the_key(void **state) {
     qn_context_destroy(context);
 }
 
+/* A remainder of floats, which no target has as an op. */
+static void remainders_of_floats_reach_all_targets(void **state) {
+    (void)state;
+    static const char *const targets[] = {"ptx", "spirv", "clc", "c", "wgsl"};
+    qn_context *context = make_context(NULL);
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+        char *text;
+        const qn_translate_desc desc = {
+            .program = wgsl("@group(0) @binding(0) var<storage, read_write> x: array<vec2f>;\n"
+                            "@compute @workgroup_size(1) fn f() { x[0] %= x[1]; }\n"),
+            .target = targets[i]};
+        assert_ok(context, qn_translate(context, &desc, &text, NULL));
+        qn_text_free(context, text);
+    }
+    qn_context_destroy(context);
+}
+
+/* Minima in the IR of a shader, which are what keeps indices inside. */
+static int count_checks(qn_context *context, const char *source, const char *options) {
+    char *text;
+    int count = 0;
+    qn_translate_desc desc = {.program = wgsl(source), .target = "ir"};
+    desc.program.options = options;
+    assert_ok(context, qn_translate(context, &desc, &text, NULL));
+    for (const char *at = strstr(text, "umin"); at; at = strstr(at + 1, "umin")) count++;
+    qn_text_free(context, text);
+    return count;
+}
+
+static void indices_are_checked_where_they_may_leave(void **state) {
+    (void)state;
+    static const char head[] =
+        "@group(0) @binding(0) var<storage, read_write> x: array<u32, 64>;\n"
+        "var<workgroup> y: array<u32, 64>;\n"
+        "@compute @workgroup_size(8, 8) fn f(@builtin(local_invocation_index) i: u32,\n"
+        "    @builtin(global_invocation_id) id: vec3u) { ";
+    static const struct {
+        const char *body, *options;
+        bool checks;
+    } rows[] = {
+        {"x[id.x] = 1;", NULL, true},
+        {"x[id.x] = 1;", "-qn-unchecked", false},
+        {"y[i] = 1; x[y[0] & 63] = y[i];", NULL, false},
+        {"y[i + 1] = 1; x[0] = y[i];", NULL, true},
+        {"x[id.x % 64] = 1;", NULL, false},
+        {"x[id.x % 65] = 1;", NULL, true},
+        {"x[i / 2 + 40] = 1;", NULL, true},
+        {"x[(i & 7) * 8 + id.y % 8] = 1;", NULL, false},
+    };
+    qn_context *context = make_context(NULL);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char source[1000];
+        snprintf(source, sizeof source, "%s%s }", head, rows[i].body);
+        const int count = count_checks(context, source, rows[i].options);
+        if ((count > 0) != rows[i].checks) fail_msg("%s: %d checks", rows[i].body, count);
+    }
+    qn_context_destroy(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(overrides_are_set_by_name_and_number),
@@ -155,6 +214,8 @@ int main(void) {
         cmocka_unit_test(work_groups_are_whole),
         cmocka_unit_test(wrong_uses_are_refused),
         cmocka_unit_test(the_language_is_part_of_the_key),
+        cmocka_unit_test(remainders_of_floats_reach_all_targets),
+        cmocka_unit_test(indices_are_checked_where_they_may_leave),
     };
     return run_device_tests(tests);
 }

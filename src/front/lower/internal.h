@@ -60,7 +60,7 @@ typedef struct lower_place {
 /* ---- lower.c ---- */
 
 lower *qn__lower_new(const lower_config *config, ir_module *module);
-/* The unit's functions; those of the library that it calls. */
+/* The bodies of the functions of the unit, some of which may have been called already. */
 void qn__lower_bodies(lower *l, const ast_unit *unit);
 
 /* Instructions made from now on come from this position. */

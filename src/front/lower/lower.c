@@ -422,10 +422,6 @@ static void lower_body(lower *l, ast_decl *decl, ir_function *function, bool as_
 }
 
 void qn__lower_bodies(lower *l, const ast_unit *unit) {
-    for (size_t i = 0; i < unit->functions.len; i++) {
-        ast_decl *decl = unit->functions.data[i];
-        decl->function = decl->is_kernel ? new_kernel(l, decl) : NULL;
-    }
     for (size_t i = 0; i < unit->functions.len && !l->stopped; i++) {
         ast_decl *decl = unit->functions.data[i];
         ir_function *function = decl->is_kernel ? decl->function : qn__lower_callee(l, decl, decl->loc);
@@ -448,6 +444,10 @@ lower *qn__lower_new(const lower_config *config, ir_module *module) {
 
 ir_module *qn__lower(const lower_config *config, const ast_unit *unit) {
     lower *l = qn__lower_new(config, qn__ir_module_new(config->arena));
+    for (size_t i = 0; i < unit->functions.len; i++) {
+        ast_decl *decl = unit->functions.data[i];
+        decl->function = decl->is_kernel ? new_kernel(l, decl) : NULL;
+    }
     qn__lower_bodies(l, unit);
     for (size_t i = 0; i < config->sources->names.len; i++)
         qn__vec_push(l->arena, &l->module->files, config->sources->names.data[i]);
