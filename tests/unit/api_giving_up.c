@@ -82,7 +82,7 @@ static void running_kernels_end(const char *compiler) {
         const double start = test_seconds();
         assert_ok(context, qn_stream_cancel(stream));
         assert_fails(context, qn_stream_wait(stream, QN_FOREVER), QN_ERROR_CANCELLED, names[i]);
-        if (test_seconds() - start > 5) fail_msg("%s took %g s to end", names[i], test_seconds() - start);
+        if (test_seconds() - start > 20) fail_msg("%s took %g s to end", names[i], test_seconds() - start);
         assert_ok(context, qn_stream_wait(stream, QN_FOREVER)); /* told once */
         assert_ok(context, qn_launch(stream, put, QN_RANGE(1), QN_ARGS(buffer, 101, 6)));
         assert_ok(context, qn_stream_read(stream, buffer, 0, host, sizeof host));
