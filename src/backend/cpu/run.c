@@ -49,11 +49,13 @@ static bool prepare_worker(run *r, qn__cpu_worker *worker) {
     return true;
 }
 
-/* The first error is the launch's; those that follow are of other work-groups. */
+/* The first error is the launch's; those that follow are of other work-groups. These end at their next look: they may wait for
+   the one that failed. */
 static void tell(run *r, const char *error) {
     if (atomic_flag_test_and_set(&r->told)) return;
     snprintf(r->why, QN__WHY, "%s", error);
     atomic_store(&r->error, r->why);
+    atomic_store(&r->launch.cancelled, 1);
 }
 
 static bool find_memory(void *user, uint64_t address, uint64_t *begin, uint64_t *size) {
