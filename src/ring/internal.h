@@ -197,7 +197,8 @@ struct qn_ring {
     pthread_mutex_t lock; /* of the stream, the state and what is below */
     _Atomic int state;    /* qn_ring_state */
     _Atomic uint32_t epoch;
-    bool launched; /* `ended` is recorded */
+    bool launched;   /* `ended` is recorded */
+    uint32_t judged; /* the newest launch whose end was looked at; 0: none */
     struct {
         uint32_t taken;
         uint64_t since_ns; /* 0: idle at the last look */

@@ -194,13 +194,25 @@ static uint64_t last_message(const qn_ring *ring) {
     return id;
 }
 
+/* What the launch has come to. That a driver has reached the event behind it does not say that the kernel did not fail: the stream
+   does, once. QN_OK, too, while it runs. */
+static qn_status look_at_launch(qn_ring *ring) {
+    bool done = false;
+    qn_status status = qn_event_done(ring->ended, &done);
+    const uint32_t epoch = atomic_load(&ring->epoch);
+    if (status || !done || ring->judged == epoch) return status;
+    status = qn_stream_wait(ring->stream, 0);
+    if (status == QN_ERROR_TIMEOUT) return QN_OK;
+    ring->judged = epoch;
+    return status;
+}
+
 static qn_status look(qn_ring *ring) {
     if (has_failed(ring)) return qn__ring_is_supervised(ring) ? QN_OK : failure_of(ring);
     qn_status status = look_at_groups(ring);
     if (!status && !has_failed(ring)) status = watch_groups(ring);
-    bool done = false;
     if (status || has_failed(ring) || !ring->launched) return status;
-    status = qn_event_done(ring->ended, &done);
+    status = look_at_launch(ring);
     if (!status) return QN_OK;
     char why[400];
     snprintf(why, sizeof why, "with message %llu: %.300s", (unsigned long long)last_message(ring),

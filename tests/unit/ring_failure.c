@@ -3,7 +3,7 @@
 
 #include <pthread.h>
 
-/* Counts its messages in the state; -1 gives up, -2 never comes back. */
+/* Counts its messages in the state; -1 gives up, -2 never comes back, -3 writes far outside of the state. */
 static const char text[] =
     "#include \"quern/ring.cl\"\n"
     "typedef struct numbers { int x[4]; } numbers;\n"
@@ -13,30 +13,39 @@ static const char text[] =
     "        return;\n"
     "    }\n"
     "    while (in->x[0] == -2) state[1]++;\n"
+    "    if (in->x[0] == -3) state[100000000]++;\n"
     "    numbers out;\n"
     "    out.x[0] = ++state[0];\n"
     "    qn_ring_reply(ring, &out, sizeof out);\n"
     "}\n";
 
-static rig create_counting(uint64_t handler_ns) {
-    rig r = {.context = make_context(NULL)};
+static rig create_counting_as(const qn_ring_desc *how) {
+    const qn_context_desc threads = {.cpu_threads = 6}; /* enough for two work-groups anywhere */
+    rig r = {.context = make_context(how->groups > 1 ? &threads : NULL)};
     r.device = get_device(r.context, test_device());
-    qn_buffer *state = make_buffer(r.device, 64, NULL);
-    const qn_ring_desc desc = {.program = {.source = text},
-                               .handler = "count",
-                               .message_type = "numbers",
-                               .message_size = sizeof(numbers),
-                               .state = state,
-                               .state_type = "volatile int",
-                               .handler_ns = handler_ns};
+    qn_ring_desc desc = *how;
+    desc.program.source = text;
+    desc.handler = "count";
+    desc.message_type = "numbers";
+    desc.message_size = sizeof(numbers);
+    desc.state = make_buffer(r.device, 64, NULL);
+    desc.state_type = "volatile int";
     assert_ok(r.context, qn_ring_create(r.device, &desc, &r.ring));
     return r;
 }
 
+static rig create_counting(uint64_t handler_ns) {
+    return create_counting_as(&(qn_ring_desc){.handler_ns = handler_ns});
+}
+
+static void begin(const rig *r) {
+    assert_ok(r->context, qn_ring_launch(r->ring, SECONDS(60)));
+    assert_ok(r->context, qn_ring_activate(r->ring, SECONDS(60)));
+}
+
 static rig start_counting(uint64_t handler_ns) {
-    rig r = create_counting(handler_ns);
-    assert_ok(r.context, qn_ring_launch(r.ring, SECONDS(60)));
-    assert_ok(r.context, qn_ring_activate(r.ring, SECONDS(60)));
+    const rig r = create_counting(handler_ns);
+    begin(&r);
     return r;
 }
 
@@ -114,6 +123,40 @@ static void a_handler_that_never_comes_back(void **state) {
     finish(&r);
 }
 
+static bool catches_faults(void) {
+    if (!strcmp(test_device(), "cpu")) return true;
+    print_message("skipped: an access outside of memory is caught on the processor\n");
+    return false;
+}
+
+static void expect_fault(const qn_ring_desc *how) {
+    rig r = create_counting_as(how);
+    const numbers bad = {{-3, 5}};
+    numbers out;
+    begin(&r);
+    assert_int_equal(call(&r, 1), 1);
+    assert_fails(r.context, qn_ring_call(r.ring, &bad, sizeof bad, &out, sizeof out, SECONDS(20)),
+                 QN_ERROR_KERNEL_FAILED, "ring 'count' has failed: with message 2: ");
+    assert_fails(r.context, qn_ring_watch(r.ring), QN_ERROR_KERNEL_FAILED, "an access ");
+    assert_int_equal(state_of(&r), QN_RING_FAILED);
+    assert_ok(r.context, qn_ring_restart(r.ring, SECONDS(60)));
+    assert_ok(r.context, qn_ring_dead_letter(r.ring, NULL, &out, sizeof out));
+    assert_int_equal(out.x[1], 5);
+    assert_ok(r.context, qn_ring_activate(r.ring, SECONDS(60)));
+    assert_int_equal(call(&r, 1), 2);
+    assert_ok(r.context, qn_ring_watch(r.ring));
+    finish(&r);
+}
+
+/* The launch ends by it, also its other work-groups, and says nothing through memory that both see. */
+static void a_fault_in_the_handler(void **state) {
+    (void)state;
+    if (!catches_faults()) return;
+    for (int idle = QN_RING_ADAPTIVE; idle <= QN_RING_EVENTS; idle++)
+        expect_fault(&(qn_ring_desc){.idle = (qn_ring_idle)idle});
+    expect_fault(&(qn_ring_desc){.idle = QN_RING_CONTINUOUS, .groups = 2});
+}
+
 /* A kernel that never ends is given up in time. */
 static void closing_in_the_midst(void **state) {
     (void)state;
@@ -141,8 +184,7 @@ static qn_ring_stats stats_of(const rig *r) {
 static rig start_supervised(const qn_ring_supervision *supervision) {
     rig r = create_counting(0);
     assert_ok(r.context, qn_ring_supervise(r.ring, supervision));
-    assert_ok(r.context, qn_ring_launch(r.ring, SECONDS(60)));
-    assert_ok(r.context, qn_ring_activate(r.ring, SECONDS(60)));
+    begin(&r);
     return r;
 }
 
@@ -198,6 +240,20 @@ static void too_many_failures(void **state) {
                  QN_ERROR_KERNEL_FAILED, "a dead letter now");
     assert_int_equal(call(&r, 0), 1);
     assert_fails(r.context, qn_ring_supervise(r.ring, NULL), QN_ERROR_STATE, "is active");
+    finish(&r);
+}
+
+static void restarts_after_a_fault(void **state) {
+    (void)state;
+    if (!catches_faults()) return;
+    rig r = start_supervised(&(qn_ring_supervision){.restarts = 2, .backoff_ns = 1000000});
+    const numbers bad = {{-3}};
+    numbers out;
+    assert_int_equal(call(&r, 1), 1);
+    assert_fails(r.context, qn_ring_call(r.ring, &bad, sizeof bad, &out, sizeof out, SECONDS(20)),
+                 QN_ERROR_KERNEL_FAILED, "a dead letter now");
+    assert_int_equal(call(&r, 0), 2);
+    assert_int_equal(stats_of(&r).restarts, 1);
     finish(&r);
 }
 
@@ -263,10 +319,11 @@ static void nothing_else_waits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_poisoned_message),   cmocka_unit_test(a_handler_that_never_comes_back),
-        cmocka_unit_test(closing_in_the_midst), cmocka_unit_test(restarts_by_itself),
-        cmocka_unit_test(too_many_failures),    cmocka_unit_test(supervised_checkpoints),
-        cmocka_unit_test(nothing_else_waits),
+        cmocka_unit_test(a_poisoned_message),     cmocka_unit_test(a_handler_that_never_comes_back),
+        cmocka_unit_test(closing_in_the_midst),   cmocka_unit_test(restarts_by_itself),
+        cmocka_unit_test(too_many_failures),      cmocka_unit_test(supervised_checkpoints),
+        cmocka_unit_test(nothing_else_waits),     cmocka_unit_test(a_fault_in_the_handler),
+        cmocka_unit_test(restarts_after_a_fault),
     };
     return run_device_tests(tests);
 }
