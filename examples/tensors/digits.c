@@ -3,8 +3,6 @@
 #include "digits.h"
 #include "classifier.h"
 
-enum { BATCH = 64, EPOCHS = 20 };
-
 /* Scores of the classes, for images of [n, 1, 8, 8]. */
 static qn_tensor *forward(classifier *m, qn_tensor *images) {
     qn_tensor *x = qn_divide(images, 16);
@@ -22,22 +20,6 @@ static qn_status train(void *user, qn_tensor *const *inputs, size_t num_inputs, 
     outputs[0] = qn_cross_entropy(forward(m, images), inputs[1], &(qn_classes_desc){.smoothing = 0.1});
     const qn_status status = qn_backward(outputs[0]);
     return status ? status : qn_optimizer_step(&m->adam);
-}
-
-static qn_status learn(example *e, classifier *m, qn_dataset *set, uint64_t epochs) {
-    qn_loader *loader = NULL;
-    qn_step *step = NULL;
-    const qn_loader_desc desc = {.batch = e->quick ? 16 : BATCH, .shuffle = true, .drop_last = true};
-    qn_status status = qn_loader_create(e->t, set, &desc, &loader);
-    if (!status) status = qn_step_create(e->t, train, m, &step);
-    for (uint64_t epoch = 0; epoch < epochs && !status; epoch++) {
-        status = qn_optimizer_set_rate(&m->adam, qn_rate_cosine(5e-3, epoch, epochs, 1e-4));
-        if (!status) status = example_epoch(e, loader, step, 2);
-        if (!status) printf("epoch %2u: loss %.4f\n", (unsigned)epoch + 1, e->losses[e->num_losses - 1]);
-    }
-    qn_step_destroy(step);
-    qn_loader_destroy(loader);
-    return status;
 }
 
 /* The share of the images that are told right. */
@@ -69,7 +51,15 @@ int main(int argc, char **argv) {
     if (!status) {
         printf("%llu digits to learn from, %llu parameters\n", (unsigned long long)qn_dataset_count(d.train),
                (unsigned long long)qn_module_count(&m.module));
-        status = learn(&e, &m, d.train, e.quick ? 2 : EPOCHS);
+        status = example_learn(&e, &(example_lesson){.set = d.train,
+                                                     .batch = e.quick ? 16 : 64,
+                                                     .epochs = e.quick ? 2 : 20,
+                                                     .train = train,
+                                                     .model = &m,
+                                                     .inputs = 2,
+                                                     .optimizer = &m.adam,
+                                                     .rate = 5e-3,
+                                                     .every = 1});
         if (!status) status = test(&e, &m, d.test, &share);
         classifier_release(&m);
     }

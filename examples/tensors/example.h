@@ -82,20 +82,48 @@ static inline void example_loss(example *e, double loss) {
     if (e->num_losses < EXAMPLE_POINTS) e->losses[e->num_losses++] = loss;
 }
 
-/* All batches of `loader` once, of each the first `inputs` tensors, through a step whose first output is the loss. The loss's mean is a point of the
-   curve. */
-static inline qn_status example_epoch(example *e, qn_loader *loader, qn_step *step, size_t inputs) {
+/* A model that learns in epochs, each all batches of a set once. */
+typedef struct example_lesson {
+    qn_dataset *set;
+    uint64_t batch, epochs;
+    qn_step_function *train; /* gets the first `inputs` tensors of a batch, gives the loss */
+    void *model;
+    size_t inputs;
+    qn_optimizer *optimizer;
+    double rate;    /* the first; it falls to 1e-4 as a cosine does */
+    uint64_t every; /* epochs, of which one is told */
+} example_lesson;
+
+/* The mean of the losses is a point of the curve. */
+static inline qn_status example_epoch(example *e, const example_lesson *l, qn_loader *loader, qn_step *step) {
     qn_status status = QN_OK;
     qn_tensor *batch[2], *loss;
     double sum = 0;
     bool more;
     while (!status && !(status = qn_loader_next(loader, batch, &more)) && more) {
         qn_scope_begin(e->t);
-        status = qn_step_run(step, batch, inputs, &loss, 1);
+        status = qn_step_run(step, batch, l->inputs, &loss, 1);
         if (!status) sum += qn_tensor_item(loss);
         qn_scope_end(e->t);
     }
     example_loss(e, sum / (double)qn_loader_batches(loader));
+    return status;
+}
+
+static inline qn_status example_learn(example *e, const example_lesson *l) {
+    qn_loader *loader = NULL;
+    qn_step *step = NULL;
+    const qn_loader_desc desc = {.batch = l->batch, .shuffle = true, .drop_last = true};
+    qn_status status = qn_loader_create(e->t, l->set, &desc, &loader);
+    if (!status) status = qn_step_create(e->t, l->train, l->model, &step);
+    for (uint64_t epoch = 0; epoch < l->epochs && !status; epoch++) {
+        status = qn_optimizer_set_rate(l->optimizer, qn_rate_cosine(l->rate, epoch, l->epochs, 1e-4));
+        if (!status) status = example_epoch(e, l, loader, step);
+        if (!status && (epoch + 1) % l->every == 0)
+            printf("epoch %3u: loss %.4f\n", (unsigned)epoch + 1, e->losses[e->num_losses - 1]);
+    }
+    qn_step_destroy(step);
+    qn_loader_destroy(loader);
     return status;
 }
 

@@ -2,7 +2,7 @@
    Usage: quern_vae digits.csv.gz (see digits.h). --out FILE.png: digits, what is left of them behind the eight numbers, and new ones. */
 #include "digits.h"
 
-enum { BATCH = 64, LATENT = 8 };
+enum { LATENT = 8 };
 
 typedef struct model {
     qn_module module;
@@ -47,23 +47,6 @@ static qn_status train(void *user, qn_tensor *const *inputs, size_t num_inputs, 
     return status ? status : qn_optimizer_step(&m->adam);
 }
 
-static qn_status learn(example *e, model *m, qn_dataset *set, uint64_t epochs) {
-    qn_loader *loader = NULL;
-    qn_step *step = NULL;
-    const qn_loader_desc desc = {.batch = e->quick ? 8 : BATCH, .shuffle = true, .drop_last = true};
-    qn_status status = qn_loader_create(e->t, set, &desc, &loader);
-    if (!status) status = qn_step_create(e->t, train, m, &step);
-    for (uint64_t epoch = 0; epoch < epochs && !status; epoch++) {
-        status = qn_optimizer_set_rate(&m->adam, qn_rate_cosine(3e-3, epoch, epochs, 1e-4));
-        if (!status) status = example_epoch(e, loader, step, 1);
-        if (!status && (epoch + 1) % 10 == 0)
-            printf("epoch %3u: loss %.2f an image\n", (unsigned)epoch + 1, e->losses[epoch]);
-    }
-    qn_step_destroy(step);
-    qn_loader_destroy(loader);
-    return status;
-}
-
 /* Rows of pixels as images. */
 static qn_tensor *images_of(qn_tensor *rows) {
     return qn_reshape(rows, QN_SHAPE(qn_tensor_shape(rows).sizes[0], 1, SIDE, SIDE));
@@ -92,7 +75,15 @@ int main(int argc, char **argv) {
     qn_status status = digits_open(&e, &d);
     if (!status) status = make_model(&m, e.t, e.quick ? 16 : 256);
     if (!status) {
-        status = learn(&e, &m, d.train, e.quick ? 2 : 60);
+        status = example_learn(&e, &(example_lesson){.set = d.train,
+                                                     .batch = e.quick ? 8 : 64,
+                                                     .epochs = e.quick ? 2 : 60,
+                                                     .train = train,
+                                                     .model = &m,
+                                                     .inputs = 1,
+                                                     .optimizer = &m.adam,
+                                                     .rate = 3e-3,
+                                                     .every = 10});
         if (!status) status = look(&e, &m, d.test, &error);
         qn_optimizer_release(&m.adam);
         qn_module_release(&m.module);

@@ -8,23 +8,11 @@
 // global: 4
 // local: 4
 // arg: buf:float:16
-// kernel: negative_index
+// kernel: negative_index, negative_guarded, wrapped_index, null_by_branch
 // global: 4
 // local: 4
 // arg: buf:int:4
-// kernel: negative_guarded
-// global: 4
-// local: 4
-// arg: buf:int:4
-// kernel: wrapped_index
-// global: 4
-// local: 4
-// arg: buf:int:4
-// kernel: matrix_row_past
-// global: 4
-// local: 4
-// arg: buf:float:12
-// kernel: inner_row_past
+// kernel: matrix_row_past, inner_row_past
 // global: 4
 // local: 4
 // arg: buf:float:12
@@ -32,11 +20,7 @@
 // global: 4
 // local: 4
 // arg: buf:short:7
-// kernel: odd_vector
-// global: 4
-// local: 4
-// arg: buf:float:32
-// kernel: packed_vector
+// kernel: odd_vector, packed_vector
 // global: 4
 // local: 4
 // arg: buf:float:32
@@ -48,11 +32,7 @@
 // global: 8
 // local: 8
 // arg: buf:int:8
-// kernel: async_strided
-// global: 8
-// local: 8
-// arg: buf:int:16
-// kernel: async_strided_too_long
+// kernel: async_strided, async_strided_too_long
 // global: 8
 // local: 8
 // arg: buf:int:16
@@ -65,10 +45,6 @@
 // local: 4
 // arg: buf:int:4
 // arg: local:12
-// kernel: null_by_branch
-// global: 4
-// local: 4
-// arg: buf:int:4
 kernel void last_vector(global float *x) {
     int i = get_global_id(0);
     float4 v = vload4(i, x); // finds: out-of-bounds

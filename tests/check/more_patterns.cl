@@ -20,46 +20,24 @@
 // global: 8
 // local: 8
 // arg: buf:float:32
-// kernel: lock_with_fences
+// kernel: lock_with_fences, lock_relaxed
 // global: 64
 // local: 1
 // arg: buf:int:2
-// kernel: lock_relaxed
-// global: 64
-// local: 1
-// arg: buf:int:2
-// kernel: work_list
+// kernel: work_list, work_list_plain_end
 // global: 64
 // local: 32
 // arg: buf:int:65
-// kernel: work_list_plain_end
-// global: 64
-// local: 32
-// arg: buf:int:65
-// kernel: maximum_unlocked
+// kernel: maximum_unlocked, maximum
 // global: 64
 // local: 32
 // arg: buf:int:64=5,4,9
 // arg: buf:int:1
-// kernel: maximum
-// global: 64
-// local: 32
-// arg: buf:int:64=5,4,9
-// arg: buf:int:1
-// kernel: scan_of_sub_group
+// kernel: scan_of_sub_group, shuffle_in_branch
 // global: 32
 // local: 32
 // arg: buf:int:32=1
-// kernel: shuffle_in_branch
-// global: 32
-// local: 32
-// arg: buf:int:32=1
-// kernel: tile_without_second_barrier
-// global: 16
-// local: 16
-// arg: buf:int:64=1
-// arg: buf:int:16
-// kernel: tile
+// kernel: tile_without_second_barrier, tile
 // global: 16
 // local: 16
 // arg: buf:int:64=1
@@ -69,12 +47,7 @@
 // local: 16
 // arg: buf:int:32
 // arg: int:18
-// kernel: by_row_and_column
-// global: 4, 4
-// local: 4, 4
-// arg: buf:int:16
-// arg: buf:int:4
-// kernel: by_row_only
+// kernel: by_row_and_column, by_row_only
 // global: 4, 4
 // local: 4, 4
 // arg: buf:int:16

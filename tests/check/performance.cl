@@ -1,33 +1,16 @@
 // What makes kernels slow, found when asked: memory that neighbours touch far from each other, banks of local memory that several
 // want at a time, branches and loops that leave lanes idle, work-groups of which few fit; after the patterns of NVIDIA's guide.
 // also: performance sm_90
-// kernel: rows
+// kernel: rows, columns
 // global: 64
 // local: 64
 // arg: buf:float:64
 // arg: buf:float:2048=1
-// kernel: columns
-// global: 64
-// local: 64
-// arg: buf:float:64
-// arg: buf:float:2048=1
-// kernel: every_second
+// kernel: every_second, shifted, same_for_all
 // global: 128
 // local: 64
 // arg: buf:float:256
-// kernel: shifted
-// global: 128
-// local: 64
-// arg: buf:float:256
-// kernel: same_for_all
-// global: 128
-// local: 64
-// arg: buf:float:256
-// kernel: fields
-// global: 64
-// local: 64
-// arg: buf:float:512
-// kernel: arrays
+// kernel: fields, arrays
 // global: 64
 // local: 64
 // arg: buf:float:512
@@ -36,21 +19,12 @@
 // local: 64
 // arg: buf:float:64
 // arg: buf:float:1024=1
-// kernel: transpose_banks
+// kernel: transpose_banks, transpose_padded
 // global: 32, 8
 // local: 32, 8
 // arg: buf:float:1024=1,2
 // arg: buf:float:1024
-// kernel: transpose_padded
-// global: 32, 8
-// local: 32, 8
-// arg: buf:float:1024=1,2
-// arg: buf:float:1024
-// kernel: reduce_interleaved
-// global: 64
-// local: 64
-// arg: buf:float:64=1
-// kernel: reduce_sequential
+// kernel: reduce_interleaved, reduce_sequential
 // global: 64
 // local: 64
 // arg: buf:float:64=1
@@ -58,11 +32,7 @@
 // global: 32
 // local: 32
 // arg: buf:ulong:64=1
-// kernel: odd_and_even
-// global: 64
-// local: 64
-// arg: buf:float:64=2
-// kernel: by_sub_groups
+// kernel: odd_and_even, by_sub_groups
 // global: 64
 // local: 64
 // arg: buf:float:64=2
@@ -71,19 +41,7 @@
 // local: 64
 // arg: buf:float:256=2
 // arg: int:250
-// kernel: uneven
-// global: 64
-// local: 64
-// arg: buf:float:64
-// kernel: even
-// global: 64
-// local: 64
-// arg: buf:float:64
-// kernel: much_local
-// global: 64
-// local: 64
-// arg: buf:float:64
-// kernel: little_local
+// kernel: uneven, even, much_local, little_local
 // global: 64
 // local: 64
 // arg: buf:float:64

@@ -1,44 +1,16 @@
 // Values that nothing reads, found when asked: variables, arrays, local memory, counters that nobody looks at; and their twins.
 // also: unused
-// kernel: variable
+// kernel: variable, variable_read, counter, counter_read, array, array_read, in_function, structure
 // global: 4
 // arg: buf:int:4
-// kernel: variable_read
-// global: 4
-// arg: buf:int:4
-// kernel: counter
-// global: 4
-// arg: buf:int:4
-// kernel: counter_read
-// global: 4
-// arg: buf:int:4
-// kernel: array
-// global: 4
-// arg: buf:int:4
-// kernel: array_read
-// global: 4
-// arg: buf:int:4
-// kernel: shared
+// kernel: shared, shared_read
 // global: 4
 // local: 4
-// arg: buf:int:4
-// kernel: shared_read
-// global: 4
-// local: 4
-// arg: buf:int:4
-// kernel: in_function
-// global: 4
 // arg: buf:int:4
 // kernel: by_address
 // global: 4
 // arg: buf:float:4
-// kernel: structure
-// global: 4
-// arg: buf:int:4
-// kernel: structure_read
-// global: 4
-// arg: buf:int:4
-// kernel: condition
+// kernel: structure_read, condition
 // global: 4
 // arg: buf:int:4
 // kernel: parameter

@@ -73,7 +73,7 @@ class Values(ToolTest):
         self.assertEqual(self.run_kernel(source, "--global", 4, "--local", 4, "local:16", "null", "buf:int:4@-"), "out = 3, 2, 1, 0\n")
 
     def test_null_that_is_followed(self):
-        """Refused where that is sure; else the process ends with a sentence, interpreted or compiled."""
+        """Refused where that is sure; else the launch ends with a sentence, interpreted or compiled."""
         source = """kernel void sure(global int *x, global int *y) { x[get_global_id(0)] = y[get_global_id(0)]; }
             kernel void led(global int *x, global int *y) { if (x[get_global_id(0)] == 0) y[0] = 1; }"""
         args = ("--global", 4, "--device", "cpu", "buf:int:4", "null")
@@ -84,7 +84,7 @@ class Values(ToolTest):
         if is_sanitized():
             self.skipTest("the sanitizer tells of the fault itself")
         self.run_kernel(source, "--kernel", "led", *args, "--time", 1, status=RUN_FAILED,
-                        error="quern: run: kernel.cl: a kernel accesses memory outside of its buffers")
+                        error="quern: run: kernel.cl: kernel led: an access by way of a null pointer")
 
     def test_wrong_values(self):
         source = "kernel void k(uchar v, global int *out) { out[0] = v; }"

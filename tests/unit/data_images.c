@@ -5,8 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static tensor_fixture *fixture_of(void **state) { return *state; }
-
 enum { PATH = 256 };
 static char work[64];
 

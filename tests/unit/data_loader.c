@@ -5,8 +5,6 @@
 #include <quern/data.h>
 #include <stdatomic.h>
 
-static tensor_fixture *fixture_of(void **state) { return *state; }
-
 /* ---- a set that counts: example i is two floats, i and -i, and a label of i % 10 ---- */
 
 typedef struct counting_set {

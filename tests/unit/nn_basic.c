@@ -5,8 +5,6 @@
 #include <quern/nn.h>
 #include <unistd.h>
 
-static tensor_fixture *fixture_of(void **state) { return *state; }
-
 typedef struct model {
     qn_module module;
     qn_linear hidden, out;
@@ -433,20 +431,7 @@ static void rates_follow_their_schedules(void **state) {
     assert_near((float)qn_rate_one_cycle(1, 99, 100), 4e-6);
 }
 
-static int start(void **state) {
-    static tensor_fixture fixture;
-    fixture = make_tensors(&(qn_tensors_desc){.seed = 3});
-    *state = &fixture;
-    return 0;
-}
-
-static int finish(void **state) {
-    end_tensors(fixture_of(state));
-    return 0;
-}
-
 int main(void) {
-    if (device_is_missing()) return TEST_SKIPPED;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_model_learns),
         cmocka_unit_test(names_and_counts),
@@ -462,5 +447,5 @@ int main(void) {
         cmocka_unit_test(states_are_saved_and_loaded),
         cmocka_unit_test(rates_follow_their_schedules),
     };
-    return cmocka_run_group_tests(tests, start, finish);
+    return run_tensor_tests(tests, &(qn_tensors_desc){.seed = 3});
 }

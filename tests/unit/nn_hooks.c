@@ -3,8 +3,6 @@
 
 #include <quern/nn.h>
 
-static tensor_fixture *fixture_of(void **state) { return *state; }
-
 /* ---- hooks of modules ---- */
 
 typedef struct notes {
@@ -251,20 +249,7 @@ static void failures_say_where(void **state) {
                  "the module is NULL");
 }
 
-static int start(void **state) {
-    static tensor_fixture fixture;
-    fixture = make_tensors(&(qn_tensors_desc){.seed = 3});
-    *state = &fixture;
-    return 0;
-}
-
-static int finish(void **state) {
-    end_tensors(fixture_of(state));
-    return 0;
-}
-
 int main(void) {
-    if (device_is_missing()) return TEST_SKIPPED;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_are_seen_and_replaced),
         cmocka_unit_test(gradients_are_seen_and_replaced),
@@ -273,5 +258,5 @@ int main(void) {
         cmocka_unit_test(wrong_functions_are_refused),
         cmocka_unit_test(failures_say_where),
     };
-    return cmocka_run_group_tests(tests, start, finish);
+    return run_tensor_tests(tests, &(qn_tensors_desc){.seed = 3});
 }

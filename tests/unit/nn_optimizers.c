@@ -7,8 +7,6 @@
 
 enum { COUNT = 6, STEPS = 5 };
 
-static tensor_fixture *fixture_of(void **state) { return *state; }
-
 /* A module of one parameter of 2x3. */
 typedef struct one {
     qn_module module;

@@ -4,8 +4,6 @@
 #include <quern/nn.h>
 #include <string.h>
 
-static tensor_fixture *fixture_of(void **state) { return *state; }
-
 /* Layers one behind the other, of the same weights each time it is made, and the optimizer that trains them. */
 enum { MOST_LAYERS = 12 };
 typedef struct trained {
@@ -277,20 +275,7 @@ static void nothing_grows(void **state) {
     assert_ok(f->context, qn_scope_end(f->t));
 }
 
-static int start(void **state) {
-    static tensor_fixture fixture;
-    fixture = make_tensors(&(qn_tensors_desc){.seed = 3});
-    *state = &fixture;
-    return 0;
-}
-
-static int finish(void **state) {
-    end_tensors(fixture_of(state));
-    return 0;
-}
-
 int main(void) {
-    if (device_is_missing()) return TEST_SKIPPED;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(optimizers_work_in_steps),
         cmocka_unit_test(steps_assign_many_tensors),
@@ -300,5 +285,5 @@ int main(void) {
         cmocka_unit_test(gradients_after_steps),
         cmocka_unit_test(nothing_grows),
     };
-    return cmocka_run_group_tests(tests, start, finish);
+    return run_tensor_tests(tests, &(qn_tensors_desc){.seed = 3});
 }

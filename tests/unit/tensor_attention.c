@@ -1,8 +1,6 @@
 /* qn_attention: the calls of kernels.h beside what ops compose, with gradients of three orders; shapes, masks, refusals. */
 #include "tensor_common.h"
 
-static tensor_fixture *fixture_of(void **state) { return *state; }
-
 typedef enum mask_kind { NO_MASK, BOOLS, NUMBERS, A_ROW } mask_kind;
 
 typedef struct attention_case {
@@ -178,20 +176,7 @@ static void refusals(void **state) {
     assert_int_equal(qn_tensor_status(qn_attention(x, NULL, x, NULL)), QN_ERROR_NULL);
 }
 
-static int start(void **state) {
-    static tensor_fixture fixture;
-    fixture = make_tensors(NULL);
-    *state = &fixture;
-    return 0;
-}
-
-static int finish(void **state) {
-    end_tensors(fixture_of(state));
-    return 0;
-}
-
 int main(void) {
-    if (device_is_missing()) return TEST_SKIPPED;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(orders_are_those_of_the_formula),
         cmocka_unit_test(masks_have_gradients),
@@ -199,5 +184,5 @@ int main(void) {
         cmocka_unit_test(dropout),
         cmocka_unit_test(refusals),
     };
-    return cmocka_run_group_tests(tests, start, finish);
+    return run_tensor_tests(tests, NULL);
 }

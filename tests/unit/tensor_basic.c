@@ -1,8 +1,6 @@
 /* Tensors: making and reading them, scopes and counts, failures, and that chains become one kernel. */
 #include "tensor_common.h"
 
-static tensor_fixture *fixture_of(void **state) { return *state; }
-
 static void reads_what_it_got(void **state) {
     tensor_fixture *f = fixture_of(state);
     const int32_t numbers[] = {1, -2, 3, 40, 50, 60};
@@ -240,7 +238,7 @@ static void arrays_of_others(void **state) {
 
 static void eager(void **state) {
     (void)state;
-    tensor_fixture f = make_tensors(&(qn_tensors_desc){.eager = true});
+    return run_tensor_tests(tests, &(qn_tensors_desc){.eager = true});
     float value;
     qn_tensor *x = qn_add(counting(&f, QN_SHAPE(1), 3, 0), 1);
     assert_int_equal(stats_of(&f).launches, 1);
@@ -250,7 +248,6 @@ static void eager(void **state) {
 }
 
 int main(void) {
-    if (device_is_missing()) return TEST_SKIPPED;
     const struct CMUnitTest tests[] = {cmocka_unit_test(reads_what_it_got),
                                        cmocka_unit_test(a_chain_is_one_kernel),
                                        cmocka_unit_test(softmax_is_one_kernel),
@@ -265,9 +262,4 @@ int main(void) {
                                        cmocka_unit_test(arrays_of_others),
                                        cmocka_unit_test(eager)};
     tensor_fixture f = make_tensors(NULL);
-    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
-        ((struct CMUnitTest *)tests)[i].initial_state = &f;
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    end_tensors(&f);
-    return failed;
 }

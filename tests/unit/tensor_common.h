@@ -30,6 +30,25 @@ static inline void end_tensors(tensor_fixture *f) {
     qn_context_destroy(f->context);
 }
 
+static inline tensor_fixture *fixture_of(void **state) { return *state; }
+
+/* Runs tests that share one owner of tensors, of which fixture_of tells. For main. */
+static inline int run_sharing(const struct CMUnitTest *tests, size_t count, const qn_tensors_desc *desc) {
+    enum { MOST = 64 };
+    struct CMUnitTest sharing[MOST];
+    if (device_is_missing()) return TEST_SKIPPED;
+    if (count > MOST) return 1;
+    tensor_fixture f = make_tensors(desc);
+    for (size_t i = 0; i < count; i++) {
+        sharing[i] = tests[i];
+        sharing[i].initial_state = &f;
+    }
+    const int failed = _cmocka_run_group_tests("tests", sharing, count, NULL, NULL);
+    end_tensors(&f);
+    return failed;
+}
+#define run_tensor_tests(tests, desc) run_sharing(tests, sizeof(tests) / sizeof *(tests), desc)
+
 static inline qn_tensors_stats stats_of(const tensor_fixture *f) {
     qn_tensors_stats stats;
     assert_ok(f->context, qn_tensors_get_stats(f->t, &stats));

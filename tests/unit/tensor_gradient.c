@@ -2,8 +2,6 @@
    long. */
 #include "tensor_common.h"
 
-static tensor_fixture *fixture_of(void **state) { return *state; }
-
 /* A function of up to three inputs from `low` to `high`. */
 typedef struct function_case {
     const char *name;
@@ -195,7 +193,7 @@ static void compositions(void **state) {
 /* Where each op is computed at once, too. */
 static void gradients_of_an_eager_owner(void **state) {
     (void)state;
-    tensor_fixture f = make_tensors(&(qn_tensors_desc){.eager = true});
+    return run_tensor_tests(tests, &(qn_tensors_desc){.eager = true});
     qn_tensor *x = scattered(&f, QN_SHAPE(3, 4), -1, 1.3, 5), *y = scattered(&f, QN_SHAPE(4), 0.2, 0.6, 6);
     check(&f, "clip and where", clipped, NULL, (qn_tensor *[]){x, y}, 2);
     check(&f, "rows", rows, NULL, &x, 1);
@@ -307,7 +305,6 @@ static void refusals(void **state) {
 }
 
 int main(void) {
-    if (device_is_missing()) return TEST_SKIPPED;
     const struct CMUnitTest tests[] = {cmocka_unit_test(functions_of_elements),
                                        cmocka_unit_test(compositions),
                                        cmocka_unit_test(gradients_of_an_eager_owner),
@@ -320,9 +317,4 @@ int main(void) {
                                        cmocka_unit_test(accumulation),
                                        cmocka_unit_test(refusals)};
     tensor_fixture f = make_tensors(NULL);
-    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
-        ((struct CMUnitTest *)tests)[i].initial_state = &f;
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    end_tensors(&f);
-    return failed;
 }

@@ -3,8 +3,6 @@
 
 enum { MOST = 4096 };
 
-static tensor_fixture *fixture_of(void **state) { return *state; }
-
 /* Images, outputs or channels, and three dimensions; those that are not there have a size of 1. */
 typedef struct cube {
     uint64_t sizes[5];
@@ -368,25 +366,12 @@ static void wrong_ones_are_refused(void **state) {
     assert_refused(f, qn_pixel_unshuffle(x, 2), "they are not of squares of 2 pixels");
 }
 
-static int start(void **state) {
-    static tensor_fixture fixture;
-    fixture = make_tensors(NULL);
-    *state = &fixture;
-    return 0;
-}
-
-static int finish(void **state) {
-    end_tensors(fixture_of(state));
-    return 0;
-}
-
 int main(void) {
-    if (device_is_missing()) return TEST_SKIPPED;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(images_are_convolved),   cmocka_unit_test(images_are_convolved_back),
         cmocka_unit_test(gradients_are_right),    cmocka_unit_test(second_gradients_are_right),
         cmocka_unit_test(windows_are_pooled),     cmocka_unit_test(resized_images_and_windows_have_gradients),
         cmocka_unit_test(wrong_ones_are_refused),
     };
-    return cmocka_run_group_tests(tests, start, finish);
+    return run_tensor_tests(tests, NULL);
 }

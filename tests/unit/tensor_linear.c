@@ -2,8 +2,6 @@
    compares values with NumPy. */
 #include "tensor_common.h"
 
-static tensor_fixture *fixture_of(void **state) { return *state; }
-
 static qn_tensor *turned(qn_tensor *x) { return qn_transpose(x, -1, -2); }
 static qn_tensor *flat(qn_tensor *x) { return qn_reshape(x, QN_SHAPE(QN_REST)); }
 static qn_tensor *joined(qn_tensor *a, qn_tensor *b) {
@@ -158,13 +156,7 @@ static void refusals(void **state) {
 }
 
 int main(void) {
-    if (device_is_missing()) return TEST_SKIPPED;
     const struct CMUnitTest tests[] = {cmocka_unit_test(gradients), cmocka_unit_test(second_order),
                                        cmocka_unit_test(singular_matrices), cmocka_unit_test(refusals)};
-    tensor_fixture f = make_tensors(NULL);
-    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
-        ((struct CMUnitTest *)tests)[i].initial_state = &f;
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    end_tensors(&f);
-    return failed;
+    return run_tensor_tests(tests, NULL);
 }

@@ -3,8 +3,6 @@
 
 enum { COUNT = 1003 };
 
-static tensor_fixture *fixture_of(void **state) { return *state; }
-
 static void read_doubles(tensor_fixture *f, qn_tensor *x, double *values, uint64_t count) {
     float narrow[COUNT];
     assert_true(count <= COUNT);

@@ -1,8 +1,6 @@
 /* Steps: recorded once, replayed with other inputs; what they assign, and who keeps which value. */
 #include "tensor_common.h"
 
-static tensor_fixture *fixture_of(void **state) { return *state; }
-
 typedef struct model {
     qn_tensor *w, *b;
     int calls;
@@ -369,7 +367,6 @@ static void refusals(void **state) {
 }
 
 int main(void) {
-    if (device_is_missing()) return TEST_SKIPPED;
     const struct CMUnitTest tests[] = {cmocka_unit_test(training),
                                        cmocka_unit_test(values_of_others_stay),
                                        cmocka_unit_test(old_values_are_read_before_they_go),
@@ -377,10 +374,5 @@ int main(void) {
                                        cmocka_unit_test(recorded_values_are_kept),
                                        cmocka_unit_test(values_of_before_are_looked_up),
                                        cmocka_unit_test(refusals)};
-    tensor_fixture f = make_tensors(NULL);
-    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
-        ((struct CMUnitTest *)tests)[i].initial_state = &f;
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    end_tensors(&f);
-    return failed;
+    return run_tensor_tests(tests, NULL);
 }

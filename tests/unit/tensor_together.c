@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-static tensor_fixture *fixture_of(void **state) { return *state; }
-
 enum { MOST = 80 };
 
 /* Asks for all of them together, and for each alone; gives the number of launches of the former. */

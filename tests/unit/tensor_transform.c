@@ -1,8 +1,6 @@
 /* Functions of functions: tangents (qn_jvp) beside differences and each other, and batches of examples (qn_vmap) beside examples one by one. */
 #include "tensor_common.h"
 
-static tensor_fixture *fixture_of(void **state) { return *state; }
-
 static qn_tensor *turned(qn_tensor *x) { return qn_transpose(x, -1, -2); }
 
 /* ---- functions of one example ---- */
@@ -274,7 +272,7 @@ static void tangents(void **state) {
 /* Where each op is computed at once, too. */
 static void batches_of_an_eager_owner(void **state) {
     (void)state;
-    tensor_fixture f = make_tensors(&(qn_tensors_desc){.eager = true});
+    return run_tensor_tests(tests, &(qn_tensors_desc){.eager = true});
     transformed list[FUNCTIONS];
     const shared s = make_shared(&f);
     list_functions(&s, list);
@@ -363,13 +361,7 @@ static void refusals(void **state) {
 }
 
 int main(void) {
-    if (device_is_missing()) return TEST_SKIPPED;
     const struct CMUnitTest tests[] = {cmocka_unit_test(batches), cmocka_unit_test(batches_of_an_eager_owner),
                                        cmocka_unit_test(tangents), cmocka_unit_test(refusals)};
     tensor_fixture f = make_tensors(NULL);
-    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
-        ((struct CMUnitTest *)tests)[i].initial_state = &f;
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    end_tensors(&f);
-    return failed;
 }
