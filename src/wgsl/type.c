@@ -31,6 +31,8 @@ void qn__wf_types_init(wgsl_lower *w) {
 
 bool qn__wf_is_abstract(const wgsl_type *t) {
     if (t->kind == WGSL_ARRAY) return qn__wf_is_abstract(t->element);
+    if (t->kind == WGSL_STRUCT)
+        return t->num_members && qn__wf_is_abstract(t->members[0].type); /* of built-in functions */
     const wgsl_type *scalar = qn__wf_scalar_of(t);
     return scalar->kind == WGSL_ABSTRACT_INT || scalar->kind == WGSL_ABSTRACT_FLOAT;
 }

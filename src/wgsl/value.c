@@ -288,6 +288,10 @@ static int scalar_rank(unsigned from, unsigned to) {
 int qn__wf_rank(const wgsl_type *from, const wgsl_type *to) {
     if (from == to) return 0;
     if (from->kind <= WGSL_LAST_SCALAR) return scalar_rank(from->kind, to->kind);
+    if (from->kind == WGSL_STRUCT && to->kind == WGSL_STRUCT)
+        return qn__wf_is_abstract(from) && qn__str_equal(from->name, to->name)
+                   ? qn__wf_rank(from->members[0].type, to->members[0].type)
+                   : -1;
     const bool same_shape = from->kind == to->kind && from->lanes == to->lanes &&
                             from->columns == to->columns && from->length == to->length;
     const bool has_shape = from->kind == WGSL_VECTOR || from->kind == WGSL_MATRIX || from->kind == WGSL_ARRAY;
@@ -351,6 +355,14 @@ wgsl_value qn__wf_convert(wgsl_lower *w, wgsl_value v, const wgsl_type *to, fron
     return qn__wf_of_parts(w, to, parts, count);
 }
 
+/* What a built-in function of two results gives for known arguments, as it is for others. */
+static const wgsl_type *concrete_pair(wgsl_lower *w, const wgsl_type *type) {
+    const char *const names[] = {type->members[0].name.data, type->members[1].name.data};
+    const wgsl_type *const types[] = {qn__wf_concrete_type(w, type->members[0].type),
+                                      qn__wf_concrete_type(w, type->members[1].type)};
+    return qn__wf_result_struct(w, type->name.data, names, types, 2);
+}
+
 const wgsl_type *qn__wf_concrete_type(wgsl_lower *w, const wgsl_type *type) {
     if (!qn__wf_is_abstract(type)) return type;
     switch (type->kind) {
@@ -358,6 +370,7 @@ const wgsl_type *qn__wf_concrete_type(wgsl_lower *w, const wgsl_type *type) {
     case WGSL_ABSTRACT_FLOAT: return w->scalars[WGSL_F32];
     case WGSL_VECTOR: return qn__wf_vector(w, qn__wf_concrete_type(w, type->element), type->lanes);
     case WGSL_MATRIX: return qn__wf_matrix(w, w->scalars[WGSL_F32], type->columns, type->lanes);
+    case WGSL_STRUCT: return concrete_pair(w, type);
     default: return qn__wf_array(w, qn__wf_concrete_type(w, type->element), type->length);
     }
 }
