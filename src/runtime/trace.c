@@ -258,7 +258,7 @@ static bool times_of(qn__trace *trace, const qn__lane *lane, qn__span *span, uin
     if (!span->marked) {
         *begin = atomic_load(&span->times.begin_ns);
         *end = atomic_load(&span->times.end_ns);
-        return *end != 0;
+        return *begin && *end; /* what was dropped has ended without a begin */
     }
     const clock_of *clock = clock_for(trace, lane->stream->device);
     const bool done = clock && backend->mark_done(span->begin, span->version, begin) &&

@@ -200,6 +200,7 @@ static void cancelled_work_is_told(void **state) {
     for (int i = 0; i < LAUNCHES; i++) {
         if (!cancelled && entries[i].status == QN_OK) continue;
         assert_int_equal(entries[i].status, QN_ERROR_CANCELLED);
+        if (cancelled) assert_int_equal(entries[i].begin_ns + entries[i].end_ns, 0); /* it never ran */
         cancelled = true;
     }
     assert_true(cancelled);

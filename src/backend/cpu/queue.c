@@ -110,7 +110,7 @@ static void run_first(qn__queue *queue) {
     atomic_store(&queue->now.cancelled, false);
     pthread_mutex_unlock(&queue->lock);
     char why[QN__WHY];
-    if (first->begins) atomic_store(&first->times->begin_ns, qn__now_ns());
+    if (first->begins && !dropped) atomic_store(&first->times->begin_ns, qn__now_ns());
     const char *error = dropped ? qn__cpu_cancelled : execute(queue, first, why);
     if (first->times) note_end(first, error);
     pthread_mutex_lock(&queue->lock);
