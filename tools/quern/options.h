@@ -18,7 +18,8 @@
 
 #define PROGRAM_FILES_HELP                                                                                   \
     "Several files are one program: each has its own macros, types and\n"                                    \
-    "what is static, and may call functions of the others that it declares.\n"
+    "what is static, and may call functions of the others that it declares. FILE.wgsl is a module in "       \
+    "WGSL.\n"
 
 typedef struct program_options {
     const char **files; /* "-": the standard input; from malloc */
