@@ -42,9 +42,9 @@ static bool computes(const lowering *l, const ir_instr *i) {
     }
 }
 
-/* A half that the target keeps as f32 has its bits in an i16 alone. */
+/* A half that the target keeps as f32, or only moves, has its bits in an i16 alone. */
 static bool is_kept_wide(const lowering *l, ir_type type) {
-    return type.kind == IR_F16 && l->target->lacks_f16_values;
+    return type.kind == IR_F16 && (l->target->lacks_f16_values || l->target->lacks_f16);
 }
 
 static bool regroups(const lowering *l, const ir_instr *i) {

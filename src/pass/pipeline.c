@@ -16,7 +16,7 @@ typedef struct pass {
     qn__pass_function *run;
     uint8_t level;     /* runs from this level on */
     uint8_t takes;     /* what it works on */
-    qn__trait only[3]; /* runs for targets with one of these; none: for all */
+    qn__trait only[4]; /* runs for targets with one of these; none: for all */
     qn__trait unless;  /* not for targets with this */
 } pass;
 
@@ -29,11 +29,12 @@ typedef struct phase {
 } phase;
 
 /* For which targets. */
-#define ALL                          {0}, 0
-#define ONLY(trait)                  {QN__TRAIT(trait)}, 0
-#define EITHER(trait, second)        {QN__TRAIT(trait), QN__TRAIT(second)}, 0
-#define ONE_OF(trait, second, third) {QN__TRAIT(trait), QN__TRAIT(second), QN__TRAIT(third)}, 0
-#define UNLESS(trait)                {0}, QN__TRAIT(trait)
+#define ALL                   {0}, 0
+#define ONLY(trait)           {QN__TRAIT(trait)}, 0
+#define EITHER(trait, second) {QN__TRAIT(trait), QN__TRAIT(second)}, 0
+#define ONE_OF(trait, second, third, fourth)                                                                 \
+    {QN__TRAIT(trait), QN__TRAIT(second), QN__TRAIT(third), QN__TRAIT(fourth)}, 0
+#define UNLESS(trait) {0}, QN__TRAIT(trait)
 
 static const phase phases[] = {
     {"what a checker wants to see",
@@ -111,8 +112,9 @@ static const phase phases[] = {
       {"dce", qn__pass_dce, 1, CHANGED, ALL},
       {"memvec", qn__pass_memvec, 2, FUNCTION, ONLY(wants_vector_memory)},
       {"lower_byte_swaps", qn__pass_lower_byte_swaps, 0, FUNCTION, ONLY(lacks_byte_swaps)},
-      {"lower_narrow", qn__pass_lower_narrow, 0, FUNCTION, ONE_OF(lacks_i8, lacks_i16, lacks_cut_signs)},
-      {"dce", qn__pass_dce, 1, CHANGED, ONE_OF(lacks_i8, lacks_i16, lacks_cut_signs)}}},
+      {"lower_narrow", qn__pass_lower_narrow, 0, FUNCTION,
+       ONE_OF(lacks_i8, lacks_i16, lacks_f16, lacks_cut_signs)},
+      {"dce", qn__pass_dce, 1, CHANGED, ONE_OF(lacks_i8, lacks_i16, lacks_f16, lacks_cut_signs)}}},
     {"what nothing may simplify again",
      1,
      {{"lower_wide", qn__pass_lower_wide, 0, MODULE, EITHER(lacks_i64, lacks_i64_bits)},
