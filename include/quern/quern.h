@@ -562,7 +562,8 @@ typedef struct qn_program_desc {
    compiler failed). On the CPU device a program that takes the host's C compiler too much time or memory (30 seconds, 2 GiB) is
    compiled without optimisation, or else interpreted; `log` gets a warning. Any thread.
    `safe` is for kernels that others wrote: an access outside of the buffers and arrays that a kernel was given or has reads zero or is
-   dropped; the next call that waits for the device says QN_ERROR_KERNEL_FAILED with the first one's line, name and place. Results of right
+   dropped; the next call that waits for the device says QN_ERROR_KERNEL_FAILED with the first one's line, name and place (of a launch
+   on a persistent stream the next wait for that stream, even where it is in vain). Results of right
    kernels are the same. A pointer whose origin is hidden, or a built-in that cannot be checked, is QN_ERROR_UNSUPPORTED with the line.
    With `loop_budget` no such kernel runs for ever: all loops of a work-item together go round that many times, then each is left the
    next time that it would go round, and the next wait says QN_ERROR_KERNEL_FAILED with the loop's line. Loops that, optimised, go

@@ -146,8 +146,8 @@ QN_API qn_status qn_ring_close(qn_ring *ring, uint64_t timeout_ns);
 QN_API void qn_ring_destroy(qn_ring *ring);
 
 /* Looks whether the ring has failed, as every call does that waits for long; for programs that do not wait, by a timer: QN_OK, or
-   the failure. A ring fails when its kernel does (QN_ERROR_KERNEL_FAILED, QN_ERROR_DEVICE_LOST), when its handler says so
-   (qn_ring_fail), and when it is over its time (handler_ns); the sentence names the message. The kernel is then told to end, and
+   the failure. A ring fails when its kernel does (QN_ERROR_KERNEL_FAILED, QN_ERROR_DEVICE_LOST), when that of a safe program has
+   accessed what is outside, when its handler says so (qn_ring_fail), and when it is over its time (handler_ns); the sentence names the message. The kernel is then told to end, and
    cancelled where the device can. Any thread. */
 QN_API qn_status qn_ring_watch(qn_ring *ring);
 /* Keeps a copy of the ring's state, from between two messages, for qn_ring_restart: pauses the ring meanwhile if it is ACTIVE.

@@ -198,6 +198,7 @@ struct qn_ring {
     _Atomic int state;    /* qn_ring_state */
     _Atomic uint32_t epoch;
     bool launched;   /* `ended` is recorded */
+    bool is_safe;    /* its program is */
     uint32_t judged; /* the newest launch whose end was looked at; 0: none */
     struct {
         uint32_t taken;

@@ -195,15 +195,15 @@ static uint64_t last_message(const qn_ring *ring) {
 }
 
 /* What the launch has come to. That a driver has reached the event behind it does not say that the kernel did not fail: the stream
-   does, once. QN_OK, too, while it runs. */
+   does, once, and of a safe program also while it runs. QN_OK: nothing is wrong so far. */
 static qn_status look_at_launch(qn_ring *ring) {
     bool done = false;
     qn_status status = qn_event_done(ring->ended, &done);
     const uint32_t epoch = atomic_load(&ring->epoch);
-    if (status || !done || ring->judged == epoch) return status;
+    if (status || (done ? ring->judged == epoch : !ring->is_safe)) return status;
     status = qn_stream_wait(ring->stream, 0);
     if (status == QN_ERROR_TIMEOUT) return QN_OK;
-    ring->judged = epoch;
+    if (done) ring->judged = epoch;
     return status;
 }
 
@@ -214,9 +214,10 @@ static qn_status look(qn_ring *ring) {
     if (status || has_failed(ring) || !ring->launched) return status;
     status = look_at_launch(ring);
     if (!status) return QN_OK;
-    char why[400];
-    snprintf(why, sizeof why, "with message %llu: %.300s", (unsigned long long)last_message(ring),
-             qn_error_message(ring->context));
+    char why[400], with[40] = "";
+    const uint64_t id = last_message(ring);
+    if (id) snprintf(with, sizeof with, "with message %llu: ", (unsigned long long)id);
+    snprintf(why, sizeof why, "%s%.300s", with, qn_error_message(ring->context));
     return fail(ring, status, why);
 }
 

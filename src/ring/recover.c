@@ -146,7 +146,12 @@ static qn_status restart(qn_ring *ring, uint64_t timeout_ns) {
                              qn__ring_state_name(state));
     const qn__ring_wait wait = qn__ring_wait_begin(timeout_ns);
     qn_status status = qn_stream_wait(ring->stream, timeout_ns);
+    bool ended = true;
     if (status == QN_ERROR_TIMEOUT || status == QN_ERROR_DEVICE_LOST) return status;
+    /* One of a safe program may have noted an access in a wait that was in vain. */
+    if (status && !qn_event_done(ring->ended, &ended) && !ended)
+        return qn__ring_fail(ring, QN_ERROR_TIMEOUT, "qn_ring_restart: the kernel of ring '%s' has not ended",
+                             ring->label);
     status = qn__ring_save_output(ring);
     pthread_mutex_lock(&ring->lock);
     if (!status) status = clear(ring);

@@ -109,6 +109,7 @@ static qn_status compile(qn_ring *ring, const qn_ring_desc *desc, qn_header *hea
     program.num_headers += num_headers;
     program.defines = defines;
     program.num_defines += (size_t)num_defines;
+    ring->is_safe = program.safe;
     qn_status status = qn_program_create(ring->device, &program, &ring->program);
     /* A kernel that stays would be interpreted for ever. */
     if (!status) status = qn_program_wait(ring->program, QN_FOREVER);

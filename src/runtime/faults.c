@@ -38,9 +38,9 @@ void qn__faults_destroy(qn_program *program) {
 static qn_status take(qn_program *program, qn__faults *found) {
     static const qn__faults none;
     *found = none;
-    if (!atomic_exchange(&program->may_have_faults, false)) return QN_OK;
     void *shared = qn_buffer_host(program->faults);
     if (!shared) {
+        if (!atomic_exchange(&program->may_have_faults, false)) return QN_OK;
         const qn_status status = qn_buffer_read(program->faults, 0, found, sizeof *found);
         return status || !found->count ? status : qn_buffer_write(program->faults, 0, &none, sizeof none);
     }
@@ -77,14 +77,25 @@ static qn_program *next_program(qn_device *device, qn_program *after) {
     return (qn_program *)o;
 }
 
-qn_status qn__faults_report(qn_device *device) {
+qn_status qn__faults_report(const qn_stream *stream) {
     qn_status status = QN_OK;
+    qn_device *device = stream->device;
     if (QN__LIKELY(!atomic_load_explicit(&device->safe_programs, memory_order_relaxed))) return QN_OK;
+    const void *apart = qn__stream_is_apart(stream) ? stream : NULL;
     for (qn_program *program = NULL; (program = next_program(device, program));) {
         qn__faults found;
+        if (atomic_load(&program->apart) != apart) continue;
         qn_status one = take(program, &found);
         if (!one && found.count) one = tell(program, &found);
         if (one && !status) status = one;
     }
     return status;
+}
+
+void qn__faults_leave(const qn_stream *stream) {
+    if (!qn__stream_is_apart(stream)) return;
+    for (qn_program *program = NULL; (program = next_program(stream->device, program));) {
+        const void *apart = stream;
+        atomic_compare_exchange_strong(&program->apart, &apart, NULL);
+    }
 }

@@ -510,8 +510,11 @@ qn_status qn_launch(qn_stream *stream, qn_kernel *kernel, const qn_range *range,
     qn_status status = check_objects(stream, kernel, range);
     if (!status) status = begin(&l, "qn_launch", kernel, &command);
     if (status) return status;
+    qn_stream *to = qn__stream_of(stream, kernel->program->device);
     status = prepare(&l, &command, range, args, num_args, NULL);
-    if (!status) status = submit(&l, qn__stream_of(stream, kernel->program->device), &command);
+    if (!status && kernel->program->faults)
+        atomic_store(&kernel->program->apart, qn__stream_is_apart(to) ? to : NULL);
+    if (!status) status = submit(&l, to, &command);
     end(&l);
     return status;
 }

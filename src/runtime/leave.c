@@ -113,6 +113,7 @@ static qn_status close_stream(qn_stream *stream, uint64_t timeout_ns) {
     if (stream->lent) qn_stream_native_end(stream);
     /* while it is still found by those who wait for the whole device */
     qn_status status = qn__hold_wait(stream, qn__stream_last(stream), timeout_ns, why);
+    qn__faults_leave(stream);
     if (status == QN_ERROR_TIMEOUT) return give_up(stream, timeout_ns);
     if (status) qn__fail(stream->object.context, status, "%s", qn__reason(why, status));
     qn__object_destroy(&stream->object, QN__OBJECT_STREAM);

@@ -225,6 +225,7 @@ struct qn_program {
     qn_buffer *state;                /* its variables in global memory; NULL: it has none */
     qn_buffer *faults;               /* of a safe program: qn__faults, else NULL */
     atomic_bool may_have_faults;     /* launched since they were looked at */
+    _Atomic(const void *) apart;     /* the persistent stream of its newest launch, to compare; else NULL */
     const char *log;
     qn__code *code;
     struct qn__late_entry *late; /* the cache entry to write once the code is there, or NULL */
@@ -448,10 +449,12 @@ qn_status qn__other_device(const qn_device *a, const qn_device *b, const char *f
 /* leave.c: streams that were left, and are done after all, go. */
 void qn__left_collect(qn_device *device);
 
-/* faults.c: of a safe program; and what those of a device have noted, once: QN_ERROR_KERNEL_FAILED with the first. */
+/* faults.c: of a safe program; what those of the device have noted that a wait for the stream is to tell, once:
+   QN_ERROR_KERNEL_FAILED with the first; a persistent stream ends, and any wait may tell what was its own. */
 qn_status qn__faults_create(qn_program *program);
 void qn__faults_destroy(qn_program *program);
-qn_status qn__faults_report(qn_device *device);
+qn_status qn__faults_report(const qn_stream *stream);
+void qn__faults_leave(const qn_stream *stream);
 
 /* context.c: the end of one whose work is done; and of one that has left a stream: what that can reach stays. */
 void qn__context_free(qn_context *context);

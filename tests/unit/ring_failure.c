@@ -243,6 +243,32 @@ static void too_many_failures(void **state) {
     finish(&r);
 }
 
+/* The handler goes on, and the kernel goes on for ever; what another stream waits for is no affair of the ring's. */
+static void an_access_outside_that_is_counted(void **state) {
+    (void)state;
+    if (!device_can(QN_CAN_PERSIST, "kernels that stay")) return;
+    for (int idle = QN_RING_ADAPTIVE; idle <= QN_RING_EVENTS; idle++) {
+        rig r = create_counting_as(&(qn_ring_desc){.idle = (qn_ring_idle)idle, .program = {.safe = true}});
+        begin(&r);
+        assert_int_equal(call(&r, 1), 1);
+        assert_ok(r.context, qn_ring_watch(r.ring));
+        send(&r, -3);
+        assert_ok(r.context, qn_stream_wait(qn_device_stream(r.device), SECONDS(60)));
+        qn_status status = QN_OK;
+        for (int i = 0; i < 20000 && !status; i++) {
+            pause_ms(1);
+            status = qn_ring_watch(r.ring);
+        }
+        assert_fails(r.context, status, QN_ERROR_KERNEL_FAILED, "at byte 400000000 of its 64");
+        assert_int_equal(state_of(&r), QN_RING_FAILED);
+        assert_ok(r.context, qn_ring_restart(r.ring, SECONDS(60)));
+        assert_ok(r.context, qn_ring_activate(r.ring, SECONDS(60)));
+        assert_in_range(call(&r, 1), 2, 3); /* the kernel may have been cancelled before it counted */
+        assert_ok(r.context, qn_ring_watch(r.ring));
+        finish(&r);
+    }
+}
+
 static void restarts_after_a_fault(void **state) {
     (void)state;
     if (!catches_faults()) return;
@@ -323,7 +349,7 @@ int main(void) {
         cmocka_unit_test(closing_in_the_midst),   cmocka_unit_test(restarts_by_itself),
         cmocka_unit_test(too_many_failures),      cmocka_unit_test(supervised_checkpoints),
         cmocka_unit_test(nothing_else_waits),     cmocka_unit_test(a_fault_in_the_handler),
-        cmocka_unit_test(restarts_after_a_fault),
+        cmocka_unit_test(restarts_after_a_fault), cmocka_unit_test(an_access_outside_that_is_counted),
     };
     return run_device_tests(tests);
 }
