@@ -71,7 +71,7 @@ static int write_loop(const qn_ring_desc *desc, uint32_t message_size, const cha
                  "        %s(&ring, (local const %s *)qn_ring_payload(&ring)%s);\n"
                  "}\n",
                  check, desc->state ? ", global " : "", desc->state ? state : "",
-                 desc->state ? " *qn__state" : "", desc->handler, message, desc->state ? ", qn__state" : "");
+                 desc->state ? " *qn_state" : "", desc->handler, message, desc->state ? ", qn_state" : "");
     return loop < 0 ? loop : head + loop;
 }
 

@@ -83,7 +83,7 @@ static uint64_t apart(uint64_t address, uint64_t begin, uint64_t size) {
     return address - begin < size ? 0 : address - begin - size + 1;
 }
 
-/* By the argument that is nearest to the address. */
+/* By the argument that is nearest to the address, of those that a program has named. */
 static void describe_access(const run *r, const qn__trapped *what, char *text, size_t size) {
     enum { NULL_PAGES = 1 << 16 };
     const qn__command *command = r->command;
@@ -95,6 +95,7 @@ static void describe_access(const run *r, const qn__trapped *what, char *text, s
         const qn__param_info *param = &info->params[i];
         uint64_t begin;
         if (param->kind != QN__PARAM_BUFFER || !command->extents[i]) continue;
+        if (!strncmp(param->name, "qn__", 4)) continue; /* the library's own */
         memcpy(&begin, (const unsigned char *)command->args + param->offset, sizeof begin);
         const uint64_t distance = apart(what->address, begin, command->extents[i]);
         if (distance >= least) continue;
