@@ -238,7 +238,7 @@ static void arrays_of_others(void **state) {
 
 static void eager(void **state) {
     (void)state;
-    return run_tensor_tests(tests, &(qn_tensors_desc){.eager = true});
+    tensor_fixture f = make_tensors(&(qn_tensors_desc){.eager = true});
     float value;
     qn_tensor *x = qn_add(counting(&f, QN_SHAPE(1), 3, 0), 1);
     assert_int_equal(stats_of(&f).launches, 1);
@@ -261,5 +261,5 @@ int main(void) {
                                        cmocka_unit_test(long_sums),
                                        cmocka_unit_test(arrays_of_others),
                                        cmocka_unit_test(eager)};
-    tensor_fixture f = make_tensors(NULL);
+    return run_tensor_tests(tests, NULL);
 }

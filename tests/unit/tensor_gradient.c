@@ -193,7 +193,7 @@ static void compositions(void **state) {
 /* Where each op is computed at once, too. */
 static void gradients_of_an_eager_owner(void **state) {
     (void)state;
-    return run_tensor_tests(tests, &(qn_tensors_desc){.eager = true});
+    tensor_fixture f = make_tensors(&(qn_tensors_desc){.eager = true});
     qn_tensor *x = scattered(&f, QN_SHAPE(3, 4), -1, 1.3, 5), *y = scattered(&f, QN_SHAPE(4), 0.2, 0.6, 6);
     check(&f, "clip and where", clipped, NULL, (qn_tensor *[]){x, y}, 2);
     check(&f, "rows", rows, NULL, &x, 1);
@@ -316,5 +316,5 @@ int main(void) {
                                        cmocka_unit_test(assignment),
                                        cmocka_unit_test(accumulation),
                                        cmocka_unit_test(refusals)};
-    tensor_fixture f = make_tensors(NULL);
+    return run_tensor_tests(tests, NULL);
 }

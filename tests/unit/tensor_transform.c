@@ -272,7 +272,7 @@ static void tangents(void **state) {
 /* Where each op is computed at once, too. */
 static void batches_of_an_eager_owner(void **state) {
     (void)state;
-    return run_tensor_tests(tests, &(qn_tensors_desc){.eager = true});
+    tensor_fixture f = make_tensors(&(qn_tensors_desc){.eager = true});
     transformed list[FUNCTIONS];
     const shared s = make_shared(&f);
     list_functions(&s, list);
@@ -363,5 +363,5 @@ static void refusals(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(batches), cmocka_unit_test(batches_of_an_eager_owner),
                                        cmocka_unit_test(tangents), cmocka_unit_test(refusals)};
-    tensor_fixture f = make_tensors(NULL);
+    return run_tensor_tests(tests, NULL);
 }
