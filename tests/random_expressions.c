@@ -143,6 +143,16 @@ static void leaf(generator *g, kind k, unsigned depth) {
     }
 }
 
+static void choice(generator *g, kind k, unsigned depth) {
+    put(g, "(");
+    random_condition(g, depth);
+    put(g, " ? ");
+    random_number(g, k, depth);
+    put(g, " : ");
+    random_number(g, k, depth);
+    put(g, ")");
+}
+
 static void float_number(generator *g, kind k, unsigned depth) {
     static const char *const ones[] = {"fabs", "floor", "ceil", "trunc", "rint", "-", "sqrt"};
     static const char *const small[] = {"qn_bf16", "qn_bf16_rtz", "qn_e4m3", "qn_e4m3_sat_rtp",
@@ -197,14 +207,7 @@ static void float_number(generator *g, kind k, unsigned depth) {
         random_number(g, k, depth ? depth - 1 : 0);
         put(g, "))");
         break;
-    default:
-        put(g, "(");
-        random_condition(g, depth);
-        put(g, " ? ");
-        random_number(g, k, depth);
-        put(g, " : ");
-        random_number(g, k, depth);
-        put(g, ")");
+    default: choice(g, k, depth);
     }
 }
 
@@ -260,15 +263,7 @@ static void int_number(generator *g, kind k, unsigned depth) {
         random_number(g, UINT, depth);
         put(g, " & %u))", random_kinds[k].bits - 1);
         break;
-    case 3:
-        put(g, "(");
-        random_condition(g, depth);
-        put(g, " ? ");
-        random_number(g, k, depth);
-        put(g, " : ");
-        random_number(g, k, depth);
-        put(g, ")");
-        break;
+    case 3: choice(g, k, depth); break;
     case 4: int_call(g, k, depth); break;
     case 5:
         put(g, "convert_%s_sat%s(", name, below(g, 3) ? "" : below(g, 2) ? "_rte" : "_rtp");

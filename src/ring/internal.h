@@ -245,6 +245,9 @@ qn_status qn__ring_fail(const qn_ring *ring, qn_status status, const char *forma
 #endif
     ;
 qn_status qn__ring_check(const qn_ring *ring, const char *function);
+/* The same, and the call is alone among those that lead to another state, up to qn__ring_change_end, which gives the status. */
+qn_status qn__ring_change_begin(qn_ring *ring, const char *function);
+qn_status qn__ring_change_end(qn_ring *ring, qn_status status);
 const char *qn__ring_state_name(int state);
 qn__ring_group *qn__ring_groups(const qn_ring *ring);
 

@@ -324,24 +324,18 @@ static qn_status launch(qn_ring *ring, uint64_t timeout_ns) {
 }
 
 qn_status qn_ring_launch(qn_ring *ring, uint64_t timeout_ns) {
-    qn_status status = qn__ring_check(ring, "qn_ring_launch");
-    if (status) return status;
-    pthread_mutex_lock(&ring->life_lock);
-    status = launch(ring, timeout_ns);
-    pthread_mutex_unlock(&ring->life_lock);
-    return status;
+    const qn_status status = qn__ring_change_begin(ring, "qn_ring_launch");
+    return status ? status : qn__ring_change_end(ring, launch(ring, timeout_ns));
 }
 
 static qn_status move(qn_ring *ring, verb which, uint32_t wanted, uint64_t timeout_ns) {
-    qn_status status = qn__ring_check(ring, verbs[which].function);
+    qn_status status = qn__ring_change_begin(ring, verbs[which].function);
     if (status) return status;
-    pthread_mutex_lock(&ring->life_lock);
     status = begin(ring, which);
     if (!status) enter(ring, which);
     if (!status) status = qn__ring_kick(ring);
     if (!status) status = await(ring, which, wanted, timeout_ns);
-    pthread_mutex_unlock(&ring->life_lock);
-    return status;
+    return qn__ring_change_end(ring, status);
 }
 
 qn_status qn_ring_activate(qn_ring *ring, uint64_t timeout_ns) {
@@ -401,10 +395,6 @@ static qn_status stop(qn_ring *ring, qn_ring_stop_how how, uint64_t timeout_ns) 
 }
 
 qn_status qn_ring_stop(qn_ring *ring, qn_ring_stop_how how, uint64_t timeout_ns) {
-    qn_status status = qn__ring_check(ring, "qn_ring_stop");
-    if (status) return status;
-    pthread_mutex_lock(&ring->life_lock);
-    status = stop(ring, how, timeout_ns);
-    pthread_mutex_unlock(&ring->life_lock);
-    return status;
+    const qn_status status = qn__ring_change_begin(ring, "qn_ring_stop");
+    return status ? status : qn__ring_change_end(ring, stop(ring, how, timeout_ns));
 }

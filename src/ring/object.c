@@ -28,6 +28,17 @@ qn_status qn__ring_check(const qn_ring *ring, const char *function) {
                 : qn__ring_fail(NULL, QN_ERROR_NULL, "%s: ring is NULL", function);
 }
 
+qn_status qn__ring_change_begin(qn_ring *ring, const char *function) {
+    const qn_status status = qn__ring_check(ring, function);
+    if (!status) pthread_mutex_lock(&ring->life_lock);
+    return status;
+}
+
+qn_status qn__ring_change_end(qn_ring *ring, qn_status status) {
+    pthread_mutex_unlock(&ring->life_lock);
+    return status;
+}
+
 qn__ring_group *qn__ring_groups(const qn_ring *ring) { return (qn__ring_group *)(ring->control + 1); }
 
 /* ---- the descriptor ---- */

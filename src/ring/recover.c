@@ -30,12 +30,8 @@ static qn_status checkpoint(qn_ring *ring, uint64_t timeout_ns) {
 }
 
 qn_status qn_ring_checkpoint(qn_ring *ring, uint64_t timeout_ns) {
-    qn_status status = qn__ring_check(ring, "qn_ring_checkpoint");
-    if (status) return status;
-    pthread_mutex_lock(&ring->life_lock);
-    status = checkpoint(ring, timeout_ns);
-    pthread_mutex_unlock(&ring->life_lock);
-    return status;
+    const qn_status status = qn__ring_change_begin(ring, "qn_ring_checkpoint");
+    return status ? status : qn__ring_change_end(ring, checkpoint(ring, timeout_ns));
 }
 
 /* ---- what was being handled ---- */
@@ -163,11 +159,8 @@ static qn_status restart(qn_ring *ring, uint64_t timeout_ns) {
 }
 
 qn_status qn_ring_restart(qn_ring *ring, uint64_t timeout_ns) {
-    qn_status status = qn__ring_check(ring, "qn_ring_restart");
+    const qn_status status = qn__ring_change_begin(ring, "qn_ring_restart");
     if (status) return status;
-    pthread_mutex_lock(&ring->life_lock);
     qn__ring_supervise_anew(ring);
-    status = restart(ring, timeout_ns);
-    pthread_mutex_unlock(&ring->life_lock);
-    return status;
+    return qn__ring_change_end(ring, restart(ring, timeout_ns));
 }
