@@ -1,5 +1,5 @@
-/* Kernels that go outside of their memory. Compiled ones have no checks: on the processor the system ends the process then,
-   which is to leave a sentence behind, and a status. */
+/* Kernels that go outside of their memory where a driver runs them on the processor, without checks (Mesa's lavapipe, PoCL): the system ends
+   the process then, which is to leave a sentence behind, and a status. On the CPU device the library ends the launch. */
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,9 +23,9 @@ static void watch(int number) {
 
 void faults_watch(void) {
     snprintf(sentence, sizeof sentence,
-             "quern: run: %.200s: a kernel accesses memory outside of its buffers and variables; with "
-             "QUERN_CC=none "
-             "and --device cpu it is interpreted, and the message names the line\n",
+             "quern: run: %.200s: the process accesses what is no memory: most likely a kernel does; quern "
+             "check, or "
+             "--safe, names the line\n",
              tool_files());
     watch(SIGSEGV);
 #ifdef SIGBUS
