@@ -86,6 +86,14 @@ class Values(ToolTest):
         self.run_kernel(source, "--kernel", "led", *args, "--time", 1, status=RUN_FAILED,
                         error="quern: run: kernel.cl: kernel led: an access by way of a null pointer")
 
+    def test_access_of_a_driver_on_the_processor(self):
+        """It ends the process, with a sentence."""
+        if "software" not in self.quern("devices").split("vulkan:0")[-1].split("\n")[0]:
+            self.skipTest("no software Vulkan device")
+        source = "kernel void far(global int *x, global int *y) { y[x[get_global_id(0)] + 2000000000] = 1; }"
+        self.run_kernel(source, "--global", 4, "--device", "vulkan:0", "buf:int:4", "buf:int:4", status=RUN_FAILED,
+                        error="quern: run: kernel.cl: the process accesses what is no memory")
+
     def test_wrong_values(self):
         source = "kernel void k(uchar v, global int *out) { out[0] = v; }"
         for arg in ("uchar:256", "uchar:x", "uchar:", "uchar:1.5", "uchar:1,2", "int:5", "float:1", "byte:1", "5", "uchar4:1",
