@@ -84,7 +84,10 @@ if(TARGET quern_static)
              WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
     add_test(NAME cl.safe COMMAND cl_runner --safe --loop-budget 1000000000 --only full --shard 2/24 -j 1 --cache ${PROJECT_BINARY_DIR}/cl-cache tests/cl
              WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-    set_tests_properties(cl.plain cl.quick cl.safe PROPERTIES TIMEOUT 900)
+    # The checker's corpus: faults of safe programs are those that its comments name.
+    add_test(NAME cl.safe.corpus COMMAND cl_runner --safe --loop-budget 1000000 --only "vm, full" -j 1 tests/check
+             WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(cl.plain cl.quick cl.safe cl.safe.corpus PROPERTIES TIMEOUT 900)
     # By way of programs to ship, compiled and interpreted.
     add_test(NAME cl.packed COMMAND cl_runner --packed --only full --shard 0/16 -j 1 tests/cl
              WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
@@ -124,7 +127,7 @@ if(TARGET quern_static)
     add_library(random_source STATIC ${PROJECT_SOURCE_DIR}/tests/random_source.c ${PROJECT_SOURCE_DIR}/tests/random_expressions.c
                                      ${PROJECT_SOURCE_DIR}/tests/random_launch.c)
     target_link_libraries(random_source PUBLIC quern_flags quern_static m)
-    add_executable(random_kernels ${PROJECT_SOURCE_DIR}/tests/random_kernels.c)
+    add_executable(random_kernels ${PROJECT_SOURCE_DIR}/tests/random_kernels.c ${PROJECT_SOURCE_DIR}/tests/guarded.c)
     target_link_libraries(random_kernels PRIVATE random_source)
     # The checker finds a fault that is planted in them; by hand with more: planted_kernels --count N.
     add_executable(planted_kernels ${PROJECT_SOURCE_DIR}/tests/planted_kernels.c)

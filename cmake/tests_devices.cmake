@@ -69,6 +69,8 @@ foreach(device cuda vulkan opencl)
     quern_device_test(${device} random.${device}.safe random_kernels --safe --device ${device} --count 8)
     quern_device_test(${device} cl.${device}.safe cl_runner --device ${device} --safe --loop-budget 1000000000 --only full --shard 3/24 -j 1 --cache
                       ${PROJECT_BINARY_DIR}/cl-cache tests/cl)
+    quern_device_test(${device} cl.${device}.safe.corpus cl_runner --device ${device} --safe --loop-budget 1000000 --only full -j 1
+                      tests/check/bounds_global.cl tests/check/bounds_local.cl tests/check/bounds_private.cl tests/check/runaway.cl)
     quern_device_test(${device} operations.${device} op_kernels --device ${device} --every 59)
     if(TARGET quern_saxpy)
         set(on_device ${PROJECT_SOURCE_DIR}/tests/on_device ${device} $<TARGET_FILE:quern>)

@@ -3,6 +3,7 @@
 #include "cl_findings.h"
 
 #include <quern/check.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char mark[] = "// finds: ";
@@ -68,6 +69,18 @@ void cl_findings_begin(const cl_case *test, qn_device *device) {
 }
 
 bool cl_findings_expected(const cl_case *test) { return strstr(test->source, mark) != NULL; }
+
+bool cl_findings_tells(const cl_case *test, const char *message) {
+    expected list[MOST];
+    const unsigned wanted = read_expected(test, list);
+    const size_t length = strlen(test->path);
+    const char *at = strstr(message, test->path);
+    if (!at || at[length] != ':') return false;
+    const unsigned long line = strtoul(at + length + 1, NULL, 10);
+    bool is_told = false;
+    for (unsigned n = 0; n < wanted; n++) is_told = is_told || list[n].line == line;
+    return is_told;
+}
 
 static bool is_at(const qn_finding *finding, const expected *e) {
     const char *name = qn_finding_kind_name(finding->kind);

@@ -7,6 +7,9 @@
 /* Whether a line of the file says `finds: KIND`. */
 bool cl_findings_expected(const cl_case *test);
 
+/* Whether the message tells of a line of the file that says `finds:`. */
+bool cl_findings_tells(const cl_case *test, const char *message);
+
 /* Before the runs. */
 void cl_findings_begin(const cl_case *test, qn_device *device);
 

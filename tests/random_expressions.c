@@ -52,7 +52,10 @@ static void literal(generator *g, kind k) {
 /* An index below a power of two, or, where programs are safe, now and then any. */
 void random_any_index(generator *g, unsigned size, unsigned depth) {
     if (g->features & RANDOM_WILD && below(g, 5) == 0) {
+        const bool is_near = chance(g, 2);
+        if (is_near) put(g, "%d + (7 & ", chance(g, 2) ? (int)size - 4 : -4);
         random_number(g, INT, depth);
+        if (is_near) put(g, ")");
         return;
     }
     switch (below(g, 4)) {

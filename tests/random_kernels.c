@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "compile.h"
+#include "guarded.h"
 #include "random_launch.h"
 #include "vm/vm.h"
 
@@ -84,33 +85,43 @@ static bool complain(qn_context *context, const config *c, const char *what) {
 
 /* ---- one way to run a batch ---- */
 
+static qn_status run_kernel(qn_device *device, qn_kernel *kernel, qn_range range, bool safe,
+                            guarded *memory) {
+    int32_t n = 29;
+    qn_arg args[4];
+    for (int i = 0; i < 3; i++) args[i] = qn_arg_buffer(memory[i].buffer);
+    args[3] = qn_arg_bytes(&n, sizeof n);
+    qn_status status = qn_launch(NULL, kernel, &range, args, 4);
+    if (!status) status = qn_stream_wait(qn_device_stream(device), QN_FOREVER);
+    return safe && status == QN_ERROR_KERNEL_FAILED ? QN_OK : status; /* it tells of an index out of range */
+}
+
+/* Nothing but the buffers may have changed. */
+static bool are_intact(const guarded *memory) {
+    for (int i = 0; i < 3; i++)
+        if (!guarded_is_intact(&memory[i]))
+            return printf("  memory around buffer %d was changed\n", i), false;
+    return true;
+}
+
 static qn_status launch(qn_device *device, qn_program *program, unsigned index, unsigned long long seed,
                         bool safe, uint32_t *out) {
     int32_t ints[RANDOM_INPUTS];
     float floats[RANDOM_INPUTS];
     qn_kernel *kernel = NULL;
-    qn_buffer *buffers[3] = {NULL};
+    guarded memory[3] = {{NULL}};
     random_inputs(ints, floats);
     memset(out, 0, OUT_COUNT * sizeof *out);
-    qn_buffer_desc descs[3] = {{.size = OUT_COUNT * sizeof *out, .data = out},
-                               {.size = sizeof ints, .data = ints},
-                               {.size = sizeof floats, .data = floats}};
     char name[16];
     snprintf(name, sizeof name, "k%u", index);
     qn_status status = qn_kernel_create(program, name, &kernel);
-    qn_arg args[4];
-    for (int i = 0; i < 3 && !status; i++) {
-        status = qn_buffer_create(device, &descs[i], &buffers[i]);
-        args[i] = qn_arg_buffer(buffers[i]);
-    }
-    int32_t n = 29;
-    args[3] = qn_arg_bytes(&n, sizeof n);
-    qn_range range = random_range(seed);
-    if (!status) status = qn_launch(NULL, kernel, &range, args, 4);
-    if (!status) status = qn_stream_wait(qn_device_stream(device), QN_FOREVER);
-    if (safe && status == QN_ERROR_KERNEL_FAILED) status = QN_OK; /* it tells of an index out of range */
-    if (!status) status = qn_buffer_read(buffers[0], 0, out, OUT_COUNT * sizeof *out);
-    for (int i = 0; i < 3; i++) qn_buffer_destroy(buffers[i]);
+    if (!status) status = guarded_create(device, out, OUT_COUNT * sizeof *out, &memory[0]);
+    if (!status) status = guarded_create(device, ints, sizeof ints, &memory[1]);
+    if (!status) status = guarded_create(device, floats, sizeof floats, &memory[2]);
+    if (!status) status = run_kernel(device, kernel, random_range(seed), safe, memory);
+    if (!status) status = qn_buffer_read(memory[0].buffer, 0, out, OUT_COUNT * sizeof *out);
+    if (!status && !are_intact(memory)) status = QN_ERROR_KERNEL_FAILED;
+    for (int i = 0; i < 3; i++) guarded_destroy(device, &memory[i]);
     qn_kernel_destroy(kernel);
     return status;
 }

@@ -377,8 +377,26 @@ static void call(generator *g) {
     put(g, ", ints);\n");
 }
 
+/* Where all of it lies outside of what all work-items share: near, so that a guard sees what is written, and far. */
+static void assign_outside(generator *g) {
+    static const char *const places[] = {"out[all + ", "out[-1 - ", "out[0x40000000 + ", "shared[64 + ",
+                                         "counters[4 + "};
+    const bool several = chance(g, 4), has_shared = !g->divergent;
+    put(g, "{ int all = get_global_size(0) * get_global_size(1) * %d; ", RANDOM_OUT_SLOTS);
+    if (several)
+        put(g, "vstore4((uint4)(lid), 0, out + all - %u); }\n", 1 + below(g, 3));
+    else
+        put(g, "%s(lid & %u)] = (uint)", places[below(g, has_shared ? 5 : 3)], (1u << below(g, 8)) - 1);
+    if (!several) random_number(g, UINT, 2);
+    if (!several) put(g, "; }\n");
+}
+
 static void assign_own(generator *g) {
     line(g);
+    if (g->features & RANDOM_WILD && chance(g, 2)) {
+        assign_outside(g);
+        return;
+    }
     put(g, "own[%u] ^= (uint)", below(g, RANDOM_OUT_SLOTS - 1));
     random_number(g, UINT, 2);
     put(g, ";\n");
