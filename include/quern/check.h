@@ -3,7 +3,7 @@
    The device "check" (qn_device_get, QUERN_DEVICE=check, `quern check`) interprets kernels on the processor and looks at every
    access, barrier and value. What is wrong is a finding. Each new one goes to the context's log (QN_LOG_ERROR) when the
    launch is done, and all can be read here. A launch with findings does not fail: an access outside is dropped, or reads zero,
-   and the kernel goes on. QUERN_CHECK=1 makes every device that a program asks for this one, and
+   and the kernel goes on. Waits may have deadlines, and qn_stream_cancel ends a launch, as on the processor. QUERN_CHECK=1 makes every device that a program asks for this one, and
    without a log hook the findings go to the standard error.
 
    Findings belong to the device; what they point to is valid until qn_check_clear or the end of the context. Functions may be called by any

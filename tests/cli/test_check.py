@@ -4,7 +4,7 @@ import re
 import subprocess
 import unittest
 
-from support import OK, QUERN, USAGE, ToolTest
+from support import OK, QUERN, RUN_FAILED, USAGE, ToolTest
 
 FINDINGS = 4
 PAST_END = "kernel void f(global int *x) {\n    x[get_global_id(0)] = 1;%s\n}\n"
@@ -32,6 +32,14 @@ class Check(ToolTest):
     def test_nothing(self):
         result = self.tool("check", self.write("k.cl", PAST_END % ""), "--global", 4, "buf:int:4")
         self.assertEqual((result.returncode, result.stdout, result.stderr), (OK, "", ""))
+
+    def test_timeout(self):
+        kernel = self.write("k.cl", "kernel void spin(global int *x) {\n    x[get_global_id(0) + 4] = 0;\n    while (x[0] == 0) x[0] &= 1;\n}\n")
+        result = self.tool("check", kernel, "--global", 1, "--timeout", "0.3", "buf:int:4")
+        self.assertEqual(result.returncode, RUN_FAILED)
+        self.assertIn("not done in 300 ms; unfinished: kernel spin", result.stderr)
+        self.assertIn("k.cl:2:29: out of bounds", result.stderr)
+        self.assertIn("1 finding\n", result.stderr)
 
     def test_run_checks_when_asked(self):
         for more, environment in ((["--check"], {}), ([], {"QUERN_CHECK": "1"})):

@@ -39,6 +39,10 @@ static void note(void *user, qn_log_level level, const char *message) {
     snprintf(t->text, sizeof t->text, "%s", message);
 }
 
+static void ignore(void *user, qn_log_level level, const char *message) {
+    (void)user, (void)level, (void)message;
+}
+
 static void a_finding_tells_all(void **state) {
     (void)state;
     told t = {0};
@@ -253,6 +257,7 @@ static void operations_and_bytes_are_counted(void **state) {
     const qn_range range = {.global = {16}, .local = {8}};
     qn_check_profile p;
     for (int i = 0; i < 2; i++) assert_ok(context, qn_launch(NULL, kernel, &range, QN_ARGS(x, y, y)));
+    assert_ok(context, qn_device_wait(device, QN_FOREVER));
     assert_int_equal(qn_check_profile_count(device), 1);
     assert_ok(context, qn_check_profile_get(device, 0, &p));
     assert_string_equal(p.kernel, "k");
@@ -382,6 +387,35 @@ static void other_devices_check_nothing(void **state) {
     qn_context_destroy(context);
 }
 
+/* A launch does not keep its caller: waits have deadlines, and what does not end is cancelled, with what it found before. */
+static void launches_are_cancelled(void **state) {
+    (void)state;
+    qn_context *context = make_context(&(qn_context_desc){.log = ignore});
+    qn_device *device = get_device(context, "check");
+    qn_program *program = make_program(device, "kernel void spin(global int *x) {\n"
+                                               "    x[get_global_id(0) + 1] = 0;\n"
+                                               "    while (x[0] == 0) x[0] &= 1;\n"
+                                               "}\n");
+    qn_kernel *kernel = make_kernel(program, context, "spin");
+    qn_buffer *x = make_buffer(device, 4, NULL);
+    qn_stream *stream = qn_device_stream(device);
+    qn_event *event;
+    const int one = 1;
+    assert_ok(context, qn_event_create(device, &event));
+    assert_ok(context, qn_launch(NULL, kernel, QN_RANGE(1), QN_ARGS(x)));
+    assert_ok(context, qn_stream_record(NULL, event));
+    assert_fails(context, qn_stream_wait(stream, 20000000), QN_ERROR_TIMEOUT, "kernel spin");
+    assert_fails(context, qn_event_wait(event, 1000000), QN_ERROR_TIMEOUT, "");
+    assert_ok(context, qn_stream_cancel(stream));
+    assert_fails(context, qn_stream_wait(stream, QN_FOREVER), QN_ERROR_CANCELLED, "kernel spin");
+    assert_int_equal(qn_check_count(device), 1);
+    assert_ok(context, qn_buffer_write(x, 0, &one, sizeof one));
+    assert_ok(context, qn_launch(NULL, kernel, QN_RANGE(1), QN_ARGS(x)));
+    assert_ok(context, qn_stream_wait(stream, QN_FOREVER));
+    qn_event_destroy(event);
+    qn_context_destroy(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_finding_tells_all),        cmocka_unit_test(a_destroyed_buffer_is_known),
@@ -389,7 +423,7 @@ int main(void) {
         cmocka_unit_test(some_of_the_groups_are_run), cmocka_unit_test(other_devices_check_nothing),
         cmocka_unit_test(objects_have_declarations),  cmocka_unit_test(buffers_have_labels),
         cmocka_unit_test(findings_are_suppressed),    cmocka_unit_test(operations_and_bytes_are_counted),
-        cmocka_unit_test(architectures_have_names),
+        cmocka_unit_test(architectures_have_names),   cmocka_unit_test(launches_are_cancelled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

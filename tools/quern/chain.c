@@ -105,7 +105,7 @@ static int add_launch(chain *c, char **words, int count) {
             return wrong(c, "what is written stands in a line `buffer`, not in", o->args[i].text);
     qn_status status = make_program(c, s);
     if (!status) status = qn_kernel_create(s->program, o->kernel, &s->kernel);
-    if (status) return run_fail(c->context, status);
+    if (status) return run_fail(c->context, c->device, status);
     result = run_make_args(c->device, s->kernel, s->options, s->args);
     if (!result) run_check_sizes(s->kernel, o, s->args);
     return result;
@@ -154,7 +154,7 @@ static int run_group(chain *c, size_t first, size_t last) {
             c->line = s->line;
             status = qn_launch(NULL, s->kernel, &s->options->range, s->args, s->options->num_args);
         }
-    return status ? run_fail(c->context, status) : TOOL_OK;
+    return status ? run_fail(c->context, c->device, status) : TOOL_OK;
 }
 
 static int run_steps(chain *c) {
@@ -167,7 +167,7 @@ static int run_steps(chain *c) {
     if (result) return result;
     const qn_status status = qn_stream_wait(qn_device_stream(c->device), c->options->timeout_ns);
     fflush(stdout);
-    return status ? run_fail(c->context, status) : TOOL_OK;
+    return status ? run_fail(c->context, c->device, status) : TOOL_OK;
 }
 
 static int write_buffers(chain *c) {
@@ -214,7 +214,7 @@ int chain_run(qn_context *context, const run_options *o) {
     memcpy(c->text, text, size);
     free(text);
     const qn_status status = qn_device_get(context, o->device, &c->device);
-    int result = status ? run_fail(context, status) : TOOL_OK;
+    int result = status ? run_fail(context, NULL, status) : TOOL_OK;
     for (char *line = c->text, *next; line && !result; line = next) {
         next = strchr(line, '\n');
         if (next) *next++ = 0;

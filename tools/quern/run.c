@@ -394,10 +394,17 @@ static bool is_usage(qn_status status) {
            status == QN_ERROR_NO_KERNEL || status == QN_ERROR_NO_DEVICE || status == QN_ERROR_ARGUMENT;
 }
 
-/* A kernel that does not end cannot be waited for: the process ends with it. */
-int run_fail(qn_context *context, qn_status status) {
+/* Whether what was not done in time is now, as it was cancelled. */
+static bool is_ended(qn_device *device) {
+    const uint64_t grace_ns = 10000000000;
+    qn_stream *stream = device ? qn_device_stream(device) : NULL;
+    return stream && !qn_stream_cancel(stream) && qn_stream_wait(stream, grace_ns) != QN_ERROR_TIMEOUT;
+}
+
+/* A kernel that does not end and cannot be cancelled cannot be waited for: the process ends with it. */
+int run_fail(qn_context *context, qn_device *device, qn_status status) {
     int result = tool_fail_status(context, status);
-    if (status == QN_ERROR_TIMEOUT) {
+    if (status == QN_ERROR_TIMEOUT && !is_ended(device)) {
         fflush(NULL);
         _exit(result);
     }
@@ -454,19 +461,19 @@ static int run_kernel(qn_context *context, qn_device *device, qn_program *progra
     qn_status status = run_once(kernel, o, args, device);
     fflush(stdout);
     if (!status && c) status = gather(kernel, o, args, device, c);
-    if (status) return run_fail(context, status);
+    if (status) return run_fail(context, device, status);
     if (c) return TOOL_OK;
     result = write_outputs(context, kernel, o);
     if (!result && o->time) {
         status = time_runs(program, kernel, o, args, device);
-        if (status) return run_fail(context, status);
+        if (status) return run_fail(context, device, status);
     }
     return result;
 }
 
 static int run_on(qn_context *context, const char *name, const qn_program_desc *desc, run_options *o,
                   comparison *c) {
-    qn_device *device;
+    qn_device *device = NULL;
     qn_program *program = NULL;
     qn_kernel *kernel = NULL;
     const bool is_measured = o->time || c;
@@ -476,7 +483,8 @@ static int run_on(qn_context *context, const char *name, const qn_program_desc *
         status = qn_program_wait(program, QN_FOREVER); /* its final code is measured */
     if (!status && (!c || c->num_rows == 0)) fputs(qn_program_log(program), stderr);
     if (!status) status = qn_kernel_create(program, o->kernel, &kernel);
-    int result = status ? run_fail(context, status) : run_kernel(context, device, program, kernel, o, c);
+    int result =
+        status ? run_fail(context, device, status) : run_kernel(context, device, program, kernel, o, c);
     for (size_t i = 0; i < o->num_args; i++) {
         qn_buffer_destroy(o->args[i].buffer);
         o->args[i].buffer = NULL;

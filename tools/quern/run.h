@@ -38,8 +38,9 @@ int run_main(int argc, char **argv, bool check);
 int run_make_args(qn_device *device, qn_kernel *kernel, run_options *o, qn_arg *args);
 /* Warns of buffers that are too small. */
 void run_check_sizes(qn_kernel *kernel, const run_options *o, const qn_arg *args);
-/* Prints what failed and gives the exit status; a kernel that does not end takes the process along. */
-int run_fail(qn_context *context, qn_status status);
+/* Prints what failed and gives the exit status. What was not done in time is cancelled on the device (NULL: there is none); a
+   kernel that does not end all the same takes the process along. */
+int run_fail(qn_context *context, qn_device *device, qn_status status);
 void run_free(run_options *o);
 
 /* faults.c: from now on a kernel that ends the process leaves a sentence and a status. */

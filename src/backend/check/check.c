@@ -1,12 +1,12 @@
-/* The checker as a device: kernels are interpreted under src/check, buffers are a memory of its own, and work is done when it
-   is submitted, by the thread that submits it. One launch runs at a time. */
+/* The checker as a device: kernels are interpreted under src/check, buffers are a memory of its own. One launch runs at a
+   time. */
 #include "check/check.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "backend/common/common.h"
+#include "backend/common/host_queue.h"
 #include "util/file.h"
 #include "util/system.h"
 
@@ -30,26 +30,10 @@ struct qn__gpu {
     uint64_t memory;
 };
 
-struct qn__queue {
-    qn__gpu *gpu;
-    uint64_t submitted;
-    qn__times *times; /* of what is submitted next, or NULL */
-    qn__sticky failure;
-};
-
-struct qn__mark {
-    const qn__allocator *allocator;
-    atomic_uint_fast64_t version, time_ns;
-};
-
 struct qn__code {
     const qn__code_info *info;
     qn__check_program **programs;
     qn__arena arena;
-};
-
-struct qn__replay {
-    qn__commands commands;
 };
 
 /* ---- the device ---- */
@@ -238,168 +222,55 @@ static void tell(qn__gpu *gpu) {
     }
 }
 
-static void launch(qn__queue *queue, const qn__command *command) {
-    qn__gpu *gpu = queue->gpu;
+static const char *run(qn__gpu *gpu, const qn__command *command, void *worker, qn__host_running *running,
+                       char *why) {
+    (void)worker, (void)why;
     const qn_cpu_services services = {(void *)gpu->services, print};
-    qn_cpu_launch run = {.work_dim = command->work_dim, .args = command->args, .services = &services};
+    qn_cpu_launch launch = {.work_dim = command->work_dim, .args = command->args, .services = &services};
     for (int d = 0; d < 3; d++) {
-        run.global_size[d] = command->global[d];
-        run.global_offset[d] = command->offset[d];
-        run.local_size[d] = command->local[d];
-        run.num_groups[d] = (command->global[d] + command->local[d] - 1) / command->local[d];
+        launch.global_size[d] = command->global[d];
+        launch.global_offset[d] = command->offset[d];
+        launch.local_size[d] = command->local[d];
+        launch.num_groups[d] = (command->global[d] + command->local[d] - 1) / command->local[d];
     }
+    const char *error = NULL;
     pthread_mutex_lock(&gpu->lock);
-    const char *error = qn__check_run(gpu->checker, command->code->programs[command->kernel], &run,
-                                      command->extents, command->local_memory);
+    if (!qn__host_show(running, &launch.cancelled))
+        error = qn__check_run(gpu->checker, command->code->programs[command->kernel], &launch,
+                              command->extents, command->local_memory);
     tell(gpu);
     pthread_mutex_unlock(&gpu->lock);
-    if (!error) return;
-    char why[QN__WHY];
-    snprintf(why, sizeof why, "kernel %.200s: %.200s", command->kernel_name, error);
-    qn__sticky_set(&queue->failure, QN_ERROR_KERNEL_FAILED, why);
+    return qn__host_show(running, NULL) ? qn__host_cancelled : error;
 }
 
-/* Recordings on several streams may come in any order. */
-static void reach(atomic_uint_fast64_t *latest, uint_fast64_t version) {
-    uint_fast64_t before = atomic_load(latest);
-    while (before < version && !atomic_compare_exchange_weak(latest, &before, version)) {
-    }
-}
-
-/* Of a command that has no such memory: NULL. */
-static unsigned char *at(qn__memory *memory, uint64_t offset) {
-    return memory ? (unsigned char *)memory + offset : NULL;
-}
-
-static void wrote(qn__gpu *gpu, unsigned char *to, uint64_t size) {
+/* Of what a command has put into memory each byte is known to be written, or as much so as where it is from. */
+static void moved(qn__gpu *gpu, const qn__command *command) {
+    unsigned char *to = (unsigned char *)command->to + command->to_offset;
+    const unsigned char *from = (const unsigned char *)command->from + command->from_offset;
     pthread_mutex_lock(&gpu->lock);
-    qn__check_wrote(gpu->checker, to, size);
+    if (command->kind == QN__COMMAND_COPY)
+        qn__check_copied(gpu->checker, to, from, command->size);
+    else if (command->kind == QN__COMMAND_WRITE || command->kind == QN__COMMAND_FILL)
+        qn__check_wrote(gpu->checker, to, command->size);
     pthread_mutex_unlock(&gpu->lock);
 }
 
-static void execute(qn__queue *queue, const qn__command *command) {
-    unsigned char *to = at(command->to, command->to_offset);
-    const unsigned char *from = at(command->from, command->from_offset);
-    switch (command->kind) {
-    case QN__COMMAND_WRITE:
-        memcpy(to, command->host, (size_t)command->size);
-        wrote(queue->gpu, to, command->size);
-        break;
-    case QN__COMMAND_READ: memcpy(command->host, from, (size_t)command->size); break;
-    case QN__COMMAND_COPY:
-        memmove(to, from, (size_t)command->size);
-        pthread_mutex_lock(&queue->gpu->lock);
-        qn__check_copied(queue->gpu->checker, to, from, command->size);
-        pthread_mutex_unlock(&queue->gpu->lock);
-        break;
-    case QN__COMMAND_FILL:
-        for (uint64_t i = 0; i < command->size; i += command->pattern_size)
-            memcpy(to + i, command->pattern, command->pattern_size);
-        wrote(queue->gpu, to, command->size);
-        break;
-    case QN__COMMAND_RECORD:
-        atomic_store(&command->mark->time_ns, qn__now_ns());
-        reach(&command->mark->version, command->mark_version);
-        break;
-    case QN__COMMAND_LAUNCH: launch(queue, command); break;
-    case QN__COMMAND_WAIT: break;
-    }
-}
+/* ---- streams ---- */
+
+static const qn__host_kind kind = {.run = run, .moved = moved};
 
 static qn_status check_queue_create(qn__gpu *gpu, qn__queue **queue, char *why) {
-    (void)why;
-    *queue = qn__allocate_zeroed(gpu->services->allocator, sizeof **queue);
-    if (!*queue) return QN_ERROR_OUT_OF_MEMORY;
-    (*queue)->gpu = gpu;
-    return QN_OK;
+    return qn__host_queue_create(&kind, gpu->services->allocator, gpu, queue, why);
 }
-
-static void check_queue_destroy(qn__queue *queue) { qn__release(queue->gpu->services->allocator, queue); }
-static void check_clock_next(qn__queue *queue, qn__times *times) { queue->times = times; }
-
-static void note(qn__queue *queue, uint64_t begin_ns) {
-    if (!queue->times) return;
-    atomic_store(&queue->times->begin_ns, begin_ns);
-    atomic_store(&queue->times->end_ns, qn__now_ns());
-    queue->times = NULL;
-}
-
-static qn_status check_submit(qn__queue *queue, const qn__command *command, uint64_t *number, char *why) {
-    (void)why;
-    const uint64_t begin = queue->times ? qn__now_ns() : 0;
-    execute(queue, command);
-    note(queue, begin);
-    *number = ++queue->submitted;
-    return QN_OK;
-}
-
-static uint64_t check_completed(qn__queue *queue) { return queue->submitted; }
-
-static void check_unfinished(qn__queue *queue, char *names, size_t size) {
-    (void)queue;
-    if (size) names[0] = 0;
-}
-
-static qn_status check_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why) {
-    (void)number, (void)timeout_ns;
-    return qn__sticky_take(&queue->failure, why);
-}
-
-static qn_status check_failure(qn__queue *queue, uint32_t *since, char *why) {
-    return qn__sticky_look(&queue->failure, since, why);
-}
-
-/* ---- events ---- */
 
 static qn_status check_mark_create(qn__gpu *gpu, qn__mark **mark, char *why) {
     (void)why;
-    *mark = qn__allocate_zeroed(gpu->services->allocator, sizeof **mark);
-    if (!*mark) return QN_ERROR_OUT_OF_MEMORY;
-    (*mark)->allocator = gpu->services->allocator;
-    return QN_OK;
-}
-
-static void check_mark_destroy(qn__mark *mark) { qn__release(mark->allocator, mark); }
-
-static bool check_mark_done(qn__mark *mark, uint64_t version, uint64_t *time_ns) {
-    const bool done = atomic_load(&mark->version) >= version;
-    *time_ns = atomic_load(&mark->time_ns);
-    return done;
-}
-
-static qn_status check_mark_wait(qn__mark *mark, uint64_t version, uint64_t timeout_ns, char *why) {
-    (void)mark, (void)version, (void)timeout_ns, (void)why;
-    return QN_OK;
-}
-
-/* ---- graphs ---- */
-
-static void check_replay_destroy(qn__gpu *gpu, qn__replay *replay) {
-    qn__commands_free(gpu->services->allocator, &replay->commands);
-    qn__release(gpu->services->allocator, replay);
+    return qn__host_mark_create(gpu->services->allocator, mark);
 }
 
 static qn_status check_replay_create(qn__gpu *gpu, const qn__command *commands, size_t count,
-                                     qn__replay **out, char *why) {
-    (void)why;
-    const qn__allocator *allocator = gpu->services->allocator;
-    qn__replay *replay = qn__allocate_zeroed(allocator, sizeof *replay);
-    if (!replay) return QN_ERROR_OUT_OF_MEMORY;
-    const qn_status status = qn__commands_copy(allocator, commands, count, &replay->commands);
-    if (status)
-        check_replay_destroy(gpu, replay);
-    else
-        *out = replay;
-    return status;
-}
-
-static qn_status check_replay_submit(qn__queue *queue, qn__replay *replay, uint64_t *number, char *why) {
-    (void)why;
-    const uint64_t begin = queue->times ? qn__now_ns() : 0;
-    for (size_t i = 0; i < replay->commands.count; i++) execute(queue, replay->commands.list[i]);
-    note(queue, begin);
-    *number = ++queue->submitted;
-    return QN_OK;
+                                     qn__replay **replay, char *why) {
+    return qn__host_replay_create(&kind, gpu->services->allocator, gpu, commands, count, replay, why);
 }
 
 /* ---- findings ---- */
@@ -490,23 +361,24 @@ const qn_backend qn__backend_check = {
     .memory_create = check_memory_create,
     .memory_destroy = check_memory_destroy,
     .queue_create = check_queue_create,
-    .queue_destroy = check_queue_destroy,
-    .submit = check_submit,
-    .clock_next = check_clock_next,
-    .completed = check_completed,
-    .wait = check_wait,
-    .failure = check_failure,
-    .unfinished = check_unfinished,
+    .queue_destroy = qn__host_queue_destroy,
+    .submit = qn__host_submit,
+    .clock_next = qn__host_clock_next,
+    .completed = qn__host_completed,
+    .wait = qn__host_wait,
+    .failure = qn__host_failure,
+    .cancel = qn__host_cancel,
+    .unfinished = qn__host_unfinished,
     .mark_create = check_mark_create,
-    .mark_destroy = check_mark_destroy,
-    .mark_done = check_mark_done,
-    .mark_wait = check_mark_wait,
+    .mark_destroy = qn__host_mark_destroy,
+    .mark_done = qn__host_mark_done,
+    .mark_wait = qn__host_mark_wait,
     .code_load = check_code_load,
     .code_unload = check_code_unload,
     .choose_local = check_choose_local,
     .replay_create = check_replay_create,
-    .replay_destroy = check_replay_destroy,
-    .replay_submit = check_replay_submit,
+    .replay_destroy = qn__host_replay_destroy,
+    .replay_submit = qn__host_replay_submit,
     .finding_count = check_finding_count,
     .finding_get = check_finding_get,
     .finding_clear = check_finding_clear,

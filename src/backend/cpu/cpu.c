@@ -182,6 +182,40 @@ static qn_status cpu_kernel_resources(qn__gpu *gpu, const qn__code *code, uint32
     return QN_OK;
 }
 
+/* ---- streams ---- */
+
+/* Who waits may have little stack left; a launch that takes more is left to the stream's thread. */
+static bool is_for_any_thread(const qn__command *launch) {
+    enum { CALLER_STACK = 32 << 10 };
+    const struct qn__cpu_code_kernel *kernel = &launch->code->kernels[launch->kernel];
+    return launch->code->info->kernels[launch->kernel].stack <= CALLER_STACK &&
+           (!kernel->program || qn__vm_stack(kernel->program) <= CALLER_STACK);
+}
+
+static void worker_end(qn__gpu *gpu, void *worker) {
+    qn__release(gpu->services->allocator, ((qn__cpu_worker *)worker)->memory);
+}
+
+static const qn__host_kind kind = {.look_at = qn__cpu_check_memory,
+                                   .is_for_any_thread = is_for_any_thread,
+                                   .run = qn__cpu_run,
+                                   .worker_size = sizeof(qn__cpu_worker),
+                                   .worker_end = worker_end};
+
+static qn_status queue_create(qn__gpu *gpu, qn__queue **queue, char *why) {
+    return qn__host_queue_create(&kind, gpu->services->allocator, gpu, queue, why);
+}
+
+static qn_status mark_create(qn__gpu *gpu, qn__mark **mark, char *why) {
+    (void)why;
+    return qn__host_mark_create(gpu->services->allocator, mark);
+}
+
+static qn_status replay_create(qn__gpu *gpu, const qn__command *commands, size_t count, qn__replay **replay,
+                               char *why) {
+    return qn__host_replay_create(&kind, gpu->services->allocator, gpu, commands, count, replay, why);
+}
+
 const qn_backend qn__backend_cpu = {
     .kind = QN_DEVICE_CPU,
     .name = "cpu",
@@ -198,20 +232,20 @@ const qn_backend qn__backend_cpu = {
     .memory_destroy = qn__cpu_memory_destroy,
     .host_import = qn__cpu_host_import,
     .host_import_end = qn__cpu_host_import_end,
-    .queue_create = qn__cpu_queue_create,
-    .queue_destroy = qn__cpu_queue_destroy,
-    .submit = qn__cpu_submit,
-    .clock_next = qn__cpu_clock_next,
-    .completed = qn__cpu_completed,
-    .wait = qn__cpu_wait,
-    .failure = qn__cpu_failure,
-    .cancel = qn__cpu_cancel,
-    .set_persistent = qn__cpu_set_persistent,
-    .unfinished = qn__cpu_unfinished,
-    .mark_create = qn__cpu_mark_create,
-    .mark_destroy = qn__cpu_mark_destroy,
-    .mark_done = qn__cpu_mark_done,
-    .mark_wait = qn__cpu_mark_wait,
+    .queue_create = queue_create,
+    .queue_destroy = qn__host_queue_destroy,
+    .submit = qn__host_submit,
+    .clock_next = qn__host_clock_next,
+    .completed = qn__host_completed,
+    .wait = qn__host_wait,
+    .failure = qn__host_failure,
+    .cancel = qn__host_cancel,
+    .set_persistent = qn__host_set_persistent,
+    .unfinished = qn__host_unfinished,
+    .mark_create = mark_create,
+    .mark_destroy = qn__host_mark_destroy,
+    .mark_done = qn__host_mark_done,
+    .mark_wait = qn__host_mark_wait,
     .code_load = qn__cpu_code_load,
     .code_wait = qn__cpu_code_wait,
     .code_unload = qn__cpu_code_unload,
@@ -220,7 +254,7 @@ const qn_backend qn__backend_cpu = {
     .code_object = qn__cpu_code_object,
     .choose_local = cpu_choose_local,
     .kernel_resources = cpu_kernel_resources,
-    .replay_create = qn__cpu_replay_create,
-    .replay_destroy = qn__cpu_replay_destroy,
-    .replay_submit = qn__cpu_replay_submit,
+    .replay_create = replay_create,
+    .replay_destroy = qn__host_replay_destroy,
+    .replay_submit = qn__host_replay_submit,
 };

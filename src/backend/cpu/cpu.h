@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "backend/common/common.h"
+#include "backend/common/host_queue.h"
 #include "emit/cpu_abi.h"
 #include "util/pool.h"
 #include "vm/vm.h"
@@ -98,50 +98,9 @@ void qn__cpu_code_unload(qn__gpu *gpu, qn__code *code);
 qn_status qn__cpu_code_wait(qn__code *code, uint64_t timeout_ns, char *why);
 /* run.c: whether the machine has the memory for a launch; else the status, with the numbers. */
 qn_status qn__cpu_check_memory(const qn__gpu *gpu, const qn__command *command, char *why);
-/* What a queue runs, for whoever cancels it. */
-typedef struct qn__cpu_running {
-    pthread_mutex_t lock;
-    _Atomic uint32_t *flag; /* of the launch that runs, or NULL */
-    qn__mark *mark;         /* that is waited for, or NULL */
-    atomic_bool cancelled;  /* the command is */
-    bool persistent;        /* the queue is */
-} qn__cpu_running;
-/* Runs a launch to its end on the pool and on this thread, which uses `own`. NULL, or a message that
+/* Runs a launch to its end on the pool and on this thread, which uses the qn__cpu_worker `own`. NULL, or a message that
    says why it failed, which may lie in `why`. */
-const char *qn__cpu_run(qn__gpu *gpu, const qn__command *command, qn__cpu_worker *own,
-                        qn__cpu_running *running, char *why);
-extern const char qn__cpu_out_of_memory[]; /* the messages, known by their addresses */
-extern const char qn__cpu_cancelled[];
-/* queue.c */
-qn_status qn__cpu_queue_create(qn__gpu *gpu, qn__queue **queue, char *why);
-void qn__cpu_queue_destroy(qn__queue *queue);
-qn_status qn__cpu_submit(qn__queue *queue, const qn__command *command, uint64_t *number, char *why);
-void qn__cpu_clock_next(qn__queue *queue, qn__times *times);
-uint64_t qn__cpu_completed(qn__queue *queue);
-/* What has been submitted ends now, or is dropped. Events that are recorded in it are reached all the same. */
-void qn__cpu_cancel(qn__queue *queue);
-qn_status qn__cpu_set_persistent(qn__queue *queue, bool persistent, char *why);
-void qn__cpu_unfinished(qn__queue *queue, char *names, size_t size);
-qn_status qn__cpu_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why);
-qn_status qn__cpu_failure(qn__queue *queue, uint32_t *since, char *why);
-qn_status qn__cpu_replay_create(qn__gpu *gpu, const qn__command *commands, size_t count, qn__replay **replay,
-                                char *why);
-void qn__cpu_replay_destroy(qn__gpu *gpu, qn__replay *replay);
-qn_status qn__cpu_replay_submit(qn__queue *queue, qn__replay *replay, uint64_t *number, char *why);
-/* mark.c */
-typedef struct qn__cpu_recording { /* a RECORD in a queue */
-    struct qn__cpu_recording *next;
-    uint64_t version;
-} qn__cpu_recording;
-qn_status qn__cpu_mark_create(qn__gpu *gpu, qn__mark **mark, char *why);
-void qn__cpu_mark_destroy(qn__mark *mark);
-/* Announced when it is submitted, reached when its queue comes to it; it stays where it is in between. */
-void qn__cpu_mark_announce(qn__mark *mark, qn__cpu_recording *recording, uint64_t version);
-void qn__cpu_mark_reach(qn__mark *mark, qn__cpu_recording *recording);
-bool qn__cpu_mark_done(qn__mark *mark, uint64_t version, uint64_t *time_ns);
-qn_status qn__cpu_mark_wait(qn__mark *mark, uint64_t version, uint64_t timeout_ns, char *why);
-/* Without a deadline, but until *stop is true, which whoever sets it tells by waking. */
-void qn__cpu_mark_await(qn__mark *mark, uint64_t version, const atomic_bool *stop);
-void qn__cpu_mark_wake(qn__mark *mark);
+const char *qn__cpu_run(qn__gpu *gpu, const qn__command *command, void *own, qn__host_running *running,
+                        char *why);
 
 #endif

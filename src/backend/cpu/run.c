@@ -25,9 +25,6 @@ typedef struct run {
     char *why;
 } run;
 
-const char qn__cpu_cancelled[] = "it was cancelled";
-const char qn__cpu_out_of_memory[] = "out of memory for a work-group";
-
 static unsigned char *aligned(unsigned char *p) {
     return p + (QN__CPU_ALIGN - (uintptr_t)p % QN__CPU_ALIGN) % QN__CPU_ALIGN;
 }
@@ -157,7 +154,7 @@ static void run_piece(void *user, uint64_t index, unsigned worker_index) {
         return;
     qn__cpu_worker *worker = worker_index ? &r->gpu->workers[worker_index] : r->own;
     if (!prepare_worker(r, worker)) {
-        atomic_store(&r->error, qn__cpu_out_of_memory);
+        atomic_store(&r->error, qn__host_out_of_memory);
         return;
     }
     uint64_t row = index / r->pieces_x, begin = index % r->pieces_x * r->piece, end = begin + r->piece;
@@ -255,16 +252,7 @@ static const char *settle(const qn__gpu *gpu, const qn__command *command) {
     if (qn__vm_has_loops(code->kernels[command->kernel].program)) qn__cpu_background_grace(code);
     if (program_scratch(command) <= gpu->memory / gpu->num_workers) return NULL;
     qn__cpu_code_wait(code, QN_FOREVER, ignored);
-    return is_compiled(command) ? NULL : qn__cpu_out_of_memory;
-}
-
-/* From here on whoever cancels the queue reaches the launch (NULL: no launch any more). */
-static bool show(qn__cpu_running *running, _Atomic uint32_t *flag) {
-    pthread_mutex_lock(&running->lock);
-    running->flag = flag;
-    const bool cancelled = atomic_load(&running->cancelled);
-    pthread_mutex_unlock(&running->lock);
-    return cancelled;
+    return is_compiled(command) ? NULL : qn__host_out_of_memory;
 }
 
 /* What the last launch tells of this one decides whether other threads are called at once. */
@@ -283,8 +271,8 @@ static void run_pieces(run *r, const qn__command *command, bool endless) {
                               memory_order_relaxed);
 }
 
-const char *qn__cpu_run(qn__gpu *gpu, const qn__command *command, qn__cpu_worker *own,
-                        qn__cpu_running *running, char *why) {
+const char *qn__cpu_run(qn__gpu *gpu, const qn__command *command, void *own, qn__host_running *running,
+                        char *why) {
     qn_cpu_services services = {(void *)gpu->services, print};
     run r = {.gpu = gpu,
              .own = own,
@@ -295,8 +283,8 @@ const char *qn__cpu_run(qn__gpu *gpu, const qn__command *command, qn__cpu_worker
     const char *error = settle(gpu, command);
     if (error) return error;
     set_launch(&r, command, &services);
-    const bool cancelled = show(running, &r.launch.cancelled);
+    const bool cancelled = qn__host_show(running, &r.launch.cancelled);
     if (!cancelled) run_pieces(&r, command, running->persistent);
     if (r.looks) qn__cpu_memory_leave(gpu);
-    return show(running, NULL) ? qn__cpu_cancelled : atomic_load(&r.error);
+    return qn__host_show(running, NULL) ? qn__host_cancelled : atomic_load(&r.error);
 }

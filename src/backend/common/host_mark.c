@@ -1,6 +1,6 @@
-/* Events of the CPU device. A mark knows which of its recordings are announced and not yet reached, so that a
+/* Events of devices whose kernels this process runs. A mark knows which of its recordings are announced and not yet reached, so that a
    wait is for the recording that it names: a later one, on another stream, may be reached first. */
-#include "backend/cpu/cpu.h"
+#include "backend/common/host_queue.h"
 #include "util/file.h"
 #include "util/thread.h"
 
@@ -8,18 +8,17 @@ struct qn__mark {
     const qn__allocator *allocator;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    qn__cpu_recording *pending, **last; /* announced, not yet reached; the oldest first */
-    uint64_t announced;                 /* the highest version */
-    uint64_t timed, time_ns;            /* the highest version that was reached, and when */
+    qn__host_recording *pending, **last; /* announced, not yet reached; the oldest first */
+    uint64_t announced;                  /* the highest version */
+    uint64_t timed, time_ns;             /* the highest version that was reached, and when */
 };
 
 /* ---- marks ---- */
 
-qn_status qn__cpu_mark_create(qn__gpu *gpu, qn__mark **out, char *why) {
-    (void)why;
-    qn__mark *mark = qn__allocate_zeroed(gpu->services->allocator, sizeof *mark);
+qn_status qn__host_mark_create(const qn__allocator *allocator, qn__mark **out) {
+    qn__mark *mark = qn__allocate_zeroed(allocator, sizeof *mark);
     if (!mark) return QN_ERROR_OUT_OF_MEMORY;
-    mark->allocator = gpu->services->allocator;
+    mark->allocator = allocator;
     mark->last = &mark->pending;
     pthread_mutex_init(&mark->lock, NULL);
     qn__cond_init(&mark->changed);
@@ -27,13 +26,13 @@ qn_status qn__cpu_mark_create(qn__gpu *gpu, qn__mark **out, char *why) {
     return QN_OK;
 }
 
-void qn__cpu_mark_destroy(qn__mark *mark) {
+void qn__host_mark_destroy(qn__mark *mark) {
     pthread_cond_destroy(&mark->changed);
     pthread_mutex_destroy(&mark->lock);
     qn__release(mark->allocator, mark);
 }
 
-void qn__cpu_mark_announce(qn__mark *mark, qn__cpu_recording *recording, uint64_t version) {
+void qn__host_mark_announce(qn__mark *mark, qn__host_recording *recording, uint64_t version) {
     pthread_mutex_lock(&mark->lock);
     recording->version = version;
     recording->next = NULL;
@@ -43,9 +42,9 @@ void qn__cpu_mark_announce(qn__mark *mark, qn__cpu_recording *recording, uint64_
     pthread_mutex_unlock(&mark->lock);
 }
 
-void qn__cpu_mark_reach(qn__mark *mark, qn__cpu_recording *recording) {
+void qn__host_mark_reach(qn__mark *mark, qn__host_recording *recording) {
     pthread_mutex_lock(&mark->lock);
-    qn__cpu_recording **at = &mark->pending;
+    qn__host_recording **at = &mark->pending;
     while (*at != recording) at = &(*at)->next;
     *at = recording->next;
     if (mark->last == &recording->next) mark->last = at;
@@ -60,12 +59,12 @@ void qn__cpu_mark_reach(qn__mark *mark, qn__cpu_recording *recording) {
 /* A version that is not announced is just being recorded by another thread. */
 static bool is_reached(const qn__mark *mark, uint64_t version) {
     if (version > mark->announced) return false;
-    for (const qn__cpu_recording *r = mark->pending; r; r = r->next)
+    for (const qn__host_recording *r = mark->pending; r; r = r->next)
         if (r->version == version) return false;
     return true;
 }
 
-bool qn__cpu_mark_done(qn__mark *mark, uint64_t version, uint64_t *time_ns) {
+bool qn__host_mark_done(qn__mark *mark, uint64_t version, uint64_t *time_ns) {
     pthread_mutex_lock(&mark->lock);
     bool done = is_reached(mark, version);
     *time_ns = mark->time_ns;
@@ -73,19 +72,19 @@ bool qn__cpu_mark_done(qn__mark *mark, uint64_t version, uint64_t *time_ns) {
     return done;
 }
 
-void qn__cpu_mark_await(qn__mark *mark, uint64_t version, const atomic_bool *stop) {
+void qn__host_mark_await(qn__mark *mark, uint64_t version, const atomic_bool *stop) {
     pthread_mutex_lock(&mark->lock);
     while (!is_reached(mark, version) && !atomic_load(stop)) pthread_cond_wait(&mark->changed, &mark->lock);
     pthread_mutex_unlock(&mark->lock);
 }
 
-void qn__cpu_mark_wake(qn__mark *mark) {
+void qn__host_mark_wake(qn__mark *mark) {
     pthread_mutex_lock(&mark->lock);
     pthread_cond_broadcast(&mark->changed);
     pthread_mutex_unlock(&mark->lock);
 }
 
-qn_status qn__cpu_mark_wait(qn__mark *mark, uint64_t version, uint64_t timeout_ns, char *why) {
+qn_status qn__host_mark_wait(qn__mark *mark, uint64_t version, uint64_t timeout_ns, char *why) {
     (void)why;
     struct timespec until = qn__deadline(timeout_ns);
     qn_status status = QN_OK;

@@ -1,11 +1,11 @@
-/* Streams of the CPU device. A stream's commands are run by its thread, or by a thread that waits
+/* Streams of devices whose kernels this process runs. A stream's commands are run by its thread, or by a thread that waits
    for them without a deadline: then launch-and-wait needs no change of threads. Exactly one of them runs a
    command at a time. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include "backend/cpu/cpu.h"
+#include "backend/common/host_queue.h"
 #include "util/file.h"
 #include "util/thread.h"
 
@@ -14,12 +14,14 @@ typedef struct node {
     qn__command *command; /* owned, unless it belongs to a replay */
     bool owned;
     uint64_t number;
-    qn__cpu_recording recording; /* RECORD */
-    qn__times *times;            /* to be told, or NULL: of this command alone, or of a graph's */
-    bool begins, ends;           /* it is the first of these, the last */
+    qn__host_recording recording; /* RECORD */
+    qn__times *times;             /* to be told, or NULL: of this command alone, or of a graph's */
+    bool begins, ends;            /* it is the first of these, the last */
 } node;
 
 struct qn__queue {
+    const qn__host_kind *kind;
+    const qn__allocator *allocator;
     qn__gpu *gpu;
     pthread_t thread;
     pthread_mutex_t lock;
@@ -30,13 +32,14 @@ struct qn__queue {
     uint64_t cancelled; /* number of the last command that is */
     atomic_uint_fast64_t completed;
     bool running, stop, asleep;
-    const char *kernel;    /* that runs now, for messages */
-    qn__cpu_worker worker; /* of the thread that runs commands */
+    const char *kernel; /* that runs now, for messages */
+    void *worker;       /* the kind's, of the thread that runs commands */
     qn__sticky failure;
-    qn__cpu_running now;
+    qn__host_running now;
 };
 
 struct qn__replay {
+    const qn__allocator *allocator;
     qn__commands commands;
 };
 
@@ -52,20 +55,32 @@ static void fill(const qn__command *command) {
         memcpy(to + i, command->pattern, command->pattern_size);
 }
 
+bool qn__host_show(qn__host_running *running, _Atomic uint32_t *flag) {
+    pthread_mutex_lock(&running->lock);
+    running->flag = flag;
+    const bool cancelled = atomic_load(&running->cancelled);
+    pthread_mutex_unlock(&running->lock);
+    return cancelled;
+}
+
 static void wait_for_mark(qn__queue *queue, const qn__command *command) {
-    qn__cpu_running *now = &queue->now;
+    qn__host_running *now = &queue->now;
     pthread_mutex_lock(&now->lock);
     now->mark = command->mark;
     pthread_mutex_unlock(&now->lock);
-    qn__cpu_mark_await(command->mark, command->mark_version, &now->cancelled);
+    qn__host_mark_await(command->mark, command->mark_version, &now->cancelled);
     pthread_mutex_lock(&now->lock);
     now->mark = NULL;
     pthread_mutex_unlock(&now->lock);
 }
 
+const char qn__host_cancelled[] = "it was cancelled";
+const char qn__host_out_of_memory[] = "out of memory for a work-group";
+
 /* NULL, or why it failed, which may lie in `why`. */
 static const char *execute(qn__queue *queue, node *n, char *why) {
     const qn__command *command = n->command;
+    const qn__host_kind *kind = queue->kind;
     unsigned char *to = (unsigned char *)command->to + command->to_offset;
     const unsigned char *from = (const unsigned char *)command->from + command->from_offset;
     switch (command->kind) {
@@ -73,22 +88,23 @@ static const char *execute(qn__queue *queue, node *n, char *why) {
     case QN__COMMAND_READ: memcpy(command->host, from, (size_t)command->size); break;
     case QN__COMMAND_COPY: memmove(to, from, (size_t)command->size); break;
     case QN__COMMAND_FILL: fill(command); break;
-    case QN__COMMAND_LAUNCH: return qn__cpu_run(queue->gpu, command, &queue->worker, &queue->now, why);
-    case QN__COMMAND_RECORD: qn__cpu_mark_reach(command->mark, &n->recording); break;
+    case QN__COMMAND_LAUNCH: return kind->run(queue->gpu, command, queue->worker, &queue->now, why);
+    case QN__COMMAND_RECORD: qn__host_mark_reach(command->mark, &n->recording); break;
     case QN__COMMAND_WAIT: wait_for_mark(queue, command); break;
     }
+    if (kind->moved) kind->moved(queue->gpu, command);
     return NULL;
 }
 
 static qn_status status_of(const char *error) {
     if (!error) return QN_OK;
-    if (error == qn__cpu_cancelled) return QN_ERROR_CANCELLED;
-    return error == qn__cpu_out_of_memory ? QN_ERROR_OUT_OF_MEMORY : QN_ERROR_KERNEL_FAILED;
+    if (error == qn__host_cancelled) return QN_ERROR_CANCELLED;
+    return error == qn__host_out_of_memory ? QN_ERROR_OUT_OF_MEMORY : QN_ERROR_KERNEL_FAILED;
 }
 
 static void note_failure(qn__queue *queue, const qn__command *command, const char *error) {
     char why[2 * QN__WHY];
-    if (!error || error == qn__cpu_cancelled) return; /* who cancels it notes that */
+    if (!error || error == qn__host_cancelled) return; /* who cancels it notes that */
     snprintf(why, sizeof why, "kernel %s: %s", command->kernel_name, error);
     qn__sticky_set(&queue->failure, status_of(error), why);
 }
@@ -111,7 +127,7 @@ static void run_first(qn__queue *queue) {
     pthread_mutex_unlock(&queue->lock);
     char why[QN__WHY];
     if (first->begins && !dropped) atomic_store(&first->times->begin_ns, qn__now_ns());
-    const char *error = dropped ? qn__cpu_cancelled : execute(queue, first, why);
+    const char *error = dropped ? qn__host_cancelled : execute(queue, first, why);
     if (first->times) note_end(first, error);
     pthread_mutex_lock(&queue->lock);
     note_failure(queue, first->command, error);
@@ -119,8 +135,8 @@ static void run_first(qn__queue *queue) {
     queue->kernel = NULL;
     atomic_store(&queue->completed, first->number);
     pthread_cond_broadcast(&queue->done);
-    if (first->owned) qn__release(queue->gpu->services->allocator, first->command);
-    qn__release(queue->gpu->services->allocator, first);
+    if (first->owned) qn__release(queue->allocator, first->command);
+    qn__release(queue->allocator, first);
 }
 
 static void *queue_main(void *argument) {
@@ -141,24 +157,30 @@ static void *queue_main(void *argument) {
     return NULL;
 }
 
-qn_status qn__cpu_queue_create(qn__gpu *gpu, qn__queue **out, char *why) {
-    qn__queue *queue = qn__allocate_zeroed(gpu->services->allocator, sizeof *queue);
-    if (!queue) return QN_ERROR_OUT_OF_MEMORY;
-    queue->gpu = gpu;
+qn_status qn__host_queue_create(const qn__host_kind *kind, const qn__allocator *allocator, qn__gpu *gpu,
+                                qn__queue **out, char *why) {
+    qn__queue *queue = qn__allocate_zeroed(allocator, sizeof *queue);
+    void *worker = queue ? qn__allocate_zeroed(allocator, kind->worker_size + 1) : NULL;
+    if (!worker) {
+        qn__release(allocator, queue);
+        return QN_ERROR_OUT_OF_MEMORY;
+    }
+    *queue = (qn__queue){.kind = kind, .allocator = allocator, .gpu = gpu, .worker = worker};
     pthread_mutex_init(&queue->lock, NULL);
     pthread_mutex_init(&queue->now.lock, NULL);
     qn__cond_init(&queue->work);
     qn__cond_init(&queue->done);
     if (!qn__thread_start(&queue->thread, queue_main, queue)) {
         snprintf(why, QN__WHY, "no more threads");
-        qn__release(gpu->services->allocator, queue);
+        qn__release(allocator, worker);
+        qn__release(allocator, queue);
         return QN_ERROR_OUT_OF_MEMORY;
     }
     *out = queue;
     return QN_OK;
 }
 
-void qn__cpu_queue_destroy(qn__queue *queue) {
+void qn__host_queue_destroy(qn__queue *queue) {
     pthread_mutex_lock(&queue->lock);
     queue->stop = true;
     pthread_cond_broadcast(&queue->work);
@@ -168,8 +190,16 @@ void qn__cpu_queue_destroy(qn__queue *queue) {
     pthread_cond_destroy(&queue->done);
     pthread_mutex_destroy(&queue->lock);
     pthread_mutex_destroy(&queue->now.lock);
-    qn__release(queue->gpu->services->allocator, queue->worker.memory);
-    qn__release(queue->gpu->services->allocator, queue);
+    if (queue->kind->worker_end) queue->kind->worker_end(queue->gpu, queue->worker);
+    qn__release(queue->allocator, queue->worker);
+    qn__release(queue->allocator, queue);
+}
+
+/* Whether the device has what a launch needs. */
+static qn_status look_at(const qn__host_kind *kind, const qn__gpu *gpu, const qn__command *command,
+                         char *why) {
+    if (command->kind != QN__COMMAND_LAUNCH || !kind->look_at) return QN_OK;
+    return kind->look_at(gpu, command, why);
 }
 
 static void append(qn__queue *queue, node *added) {
@@ -181,12 +211,10 @@ static void append(qn__queue *queue, node *added) {
     queue->last = added;
 }
 
-qn_status qn__cpu_submit(qn__queue *queue, const qn__command *command, uint64_t *number, char *why) {
-    if (command->kind == QN__COMMAND_LAUNCH) {
-        qn_status status = qn__cpu_check_memory(queue->gpu, command, why);
-        if (status) return status;
-    }
-    const qn__allocator *allocator = queue->gpu->services->allocator;
+qn_status qn__host_submit(qn__queue *queue, const qn__command *command, uint64_t *number, char *why) {
+    const qn_status status = look_at(queue->kind, queue->gpu, command, why);
+    if (status) return status;
+    const qn__allocator *allocator = queue->allocator;
     node *added = qn__allocate_zeroed(allocator, sizeof *added);
     qn__command *copy = added ? qn__command_copy(allocator, command) : NULL;
     if (!copy) {
@@ -196,7 +224,7 @@ qn_status qn__cpu_submit(qn__queue *queue, const qn__command *command, uint64_t 
     added->command = copy;
     added->owned = true;
     if (command->kind == QN__COMMAND_RECORD)
-        qn__cpu_mark_announce(command->mark, &added->recording, command->mark_version);
+        qn__host_mark_announce(command->mark, &added->recording, command->mark_version);
     added->times = queue->times;
     added->begins = added->ends = added->times != NULL;
     queue->times = NULL;
@@ -208,9 +236,9 @@ qn_status qn__cpu_submit(qn__queue *queue, const qn__command *command, uint64_t 
     return QN_OK;
 }
 
-void qn__cpu_clock_next(qn__queue *queue, qn__times *times) { queue->times = times; }
+void qn__host_clock_next(qn__queue *queue, qn__times *times) { queue->times = times; }
 
-uint64_t qn__cpu_completed(qn__queue *queue) { return atomic_load(&queue->completed); }
+uint64_t qn__host_completed(qn__queue *queue) { return atomic_load(&queue->completed); }
 
 /* The stream's thread may not have come to a kernel yet, or waits for another stream. NULL: there is none. */
 static const char *unfinished_kernel(const qn__queue *queue) {
@@ -220,29 +248,25 @@ static const char *unfinished_kernel(const qn__queue *queue) {
     return kernel;
 }
 
-void qn__cpu_unfinished(qn__queue *queue, char *names, size_t size) {
+void qn__host_unfinished(qn__queue *queue, char *names, size_t size) {
     pthread_mutex_lock(&queue->lock);
     const char *kernel = unfinished_kernel(queue);
     snprintf(names, size, "%s", kernel ? kernel : "");
     pthread_mutex_unlock(&queue->lock);
 }
 
-/* Who waits may have little stack left; a launch that takes more is left to the stream's thread. */
-static bool is_for_any_thread(const node *n) {
-    enum { CALLER_STACK = 32 << 10 };
-    const qn__command *command = n->command;
-    if (command->kind != QN__COMMAND_LAUNCH) return true;
-    const struct qn__cpu_code_kernel *kernel = &command->code->kernels[command->kernel];
-    return command->code->info->kernels[command->kernel].stack <= CALLER_STACK &&
-           (!kernel->program || qn__vm_stack(kernel->program) <= CALLER_STACK);
+static bool is_for_any_thread(const qn__queue *queue, const node *n) {
+    return n->command->kind != QN__COMMAND_LAUNCH || !queue->kind->is_for_any_thread ||
+           queue->kind->is_for_any_thread(n->command);
 }
 
-qn_status qn__cpu_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why) {
+qn_status qn__host_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why) {
     struct timespec until = qn__deadline(timeout_ns);
     pthread_mutex_lock(&queue->lock);
     qn_status status = QN_OK;
     while (!status && atomic_load(&queue->completed) < number) {
-        if (timeout_ns == QN_FOREVER && queue->first && !queue->running && is_for_any_thread(queue->first))
+        if (timeout_ns == QN_FOREVER && queue->first && !queue->running &&
+            is_for_any_thread(queue, queue->first))
             run_first(queue);
         else if (!qn__cond_wait(&queue->done, &queue->lock, timeout_ns, &until))
             status = QN_ERROR_TIMEOUT;
@@ -252,14 +276,14 @@ qn_status qn__cpu_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, c
     return status;
 }
 
-qn_status qn__cpu_failure(qn__queue *queue, uint32_t *since, char *why) {
+qn_status qn__host_failure(qn__queue *queue, uint32_t *since, char *why) {
     pthread_mutex_lock(&queue->lock);
     const qn_status status = qn__sticky_look(&queue->failure, since, why);
     pthread_mutex_unlock(&queue->lock);
     return status;
 }
 
-qn_status qn__cpu_set_persistent(qn__queue *queue, bool persistent, char *why) {
+qn_status qn__host_set_persistent(qn__queue *queue, bool persistent, char *why) {
     (void)why;
     pthread_mutex_lock(&queue->lock);
     queue->now.persistent = persistent;
@@ -267,15 +291,15 @@ qn_status qn__cpu_set_persistent(qn__queue *queue, bool persistent, char *why) {
     return QN_OK;
 }
 
-static void interrupt(qn__cpu_running *now) {
+static void interrupt(qn__host_running *now) {
     pthread_mutex_lock(&now->lock);
     atomic_store(&now->cancelled, true);
     if (now->flag) atomic_store(now->flag, 1);
-    if (now->mark) qn__cpu_mark_wake(now->mark);
+    if (now->mark) qn__host_mark_wake(now->mark);
     pthread_mutex_unlock(&now->lock);
 }
 
-void qn__cpu_cancel(qn__queue *queue) {
+void qn__host_cancel(qn__queue *queue) {
     char why[QN__WHY];
     pthread_mutex_lock(&queue->lock);
     const uint64_t left = queue->submitted - atomic_load(&queue->completed);
@@ -292,31 +316,32 @@ void qn__cpu_cancel(qn__queue *queue) {
 
 /* ---- graphs ---- */
 
-void qn__cpu_replay_destroy(qn__gpu *gpu, qn__replay *replay) {
-    qn__commands_free(gpu->services->allocator, &replay->commands);
-    qn__release(gpu->services->allocator, replay);
+void qn__host_replay_destroy(qn__gpu *gpu, qn__replay *replay) {
+    (void)gpu;
+    const qn__allocator *allocator = replay->allocator;
+    qn__commands_free(allocator, &replay->commands);
+    qn__release(allocator, replay);
 }
 
-qn_status qn__cpu_replay_create(qn__gpu *gpu, const qn__command *commands, size_t count, qn__replay **out,
-                                char *why) {
+qn_status qn__host_replay_create(const qn__host_kind *kind, const qn__allocator *allocator, qn__gpu *gpu,
+                                 const qn__command *commands, size_t count, qn__replay **out, char *why) {
     qn_status status = QN_OK;
-    for (size_t i = 0; i < count && !status; i++)
-        if (commands[i].kind == QN__COMMAND_LAUNCH) status = qn__cpu_check_memory(gpu, &commands[i], why);
+    for (size_t i = 0; i < count && !status; i++) status = look_at(kind, gpu, &commands[i], why);
     if (status) return status;
-    const qn__allocator *allocator = gpu->services->allocator;
     qn__replay *replay = qn__allocate_zeroed(allocator, sizeof *replay);
     if (!replay) return QN_ERROR_OUT_OF_MEMORY;
+    replay->allocator = allocator;
     status = qn__commands_copy(allocator, commands, count, &replay->commands);
     if (status)
-        qn__cpu_replay_destroy(gpu, replay);
+        qn__host_replay_destroy(gpu, replay);
     else
         *out = replay;
     return status;
 }
 
-qn_status qn__cpu_replay_submit(qn__queue *queue, qn__replay *replay, uint64_t *number, char *why) {
+qn_status qn__host_replay_submit(qn__queue *queue, qn__replay *replay, uint64_t *number, char *why) {
     (void)why;
-    const qn__allocator *allocator = queue->gpu->services->allocator;
+    const qn__allocator *allocator = queue->allocator;
     node *first = NULL, *last = NULL;
     for (size_t i = 0; i < replay->commands.count; i++) {
         node *added = qn__allocate_zeroed(allocator, sizeof *added);
