@@ -18,6 +18,8 @@ typedef struct qn__ring_wait {
 uint64_t qn__ring_now(void);
 uint64_t qn__ring_wall(void); /* since 1970 */
 qn__ring_wait qn__ring_wait_begin(uint64_t timeout_ns);
+/* The same from a time on that is known already: reading the clock is a tenth of a call. */
+qn__ring_wait qn__ring_wait_since(uint64_t start_ns, uint64_t timeout_ns);
 /* Spins at first, then lets others run, then sleeps for growing times up to a millisecond. false: the time is up. */
 bool qn__ring_wait_more(qn__ring_wait *wait);
 /* The same for callers with a sleep of their own: how long it is to be; 0: none. */
@@ -225,6 +227,7 @@ struct qn_ring {
     bool routes;              /* it has outlets by the host */
 
     _Atomic uint64_t next_id, clock; /* hybrid logical clock of the host's side */
+    _Atomic uint64_t heard;          /* the latest clock of what has come; written under the receive lock */
     uint64_t clock_offset;           /* from qn__ring_now to the clock's time */
     pthread_mutex_t receive_lock;    /* of the output's host end, the inbox and the calls that wait */
     qn__ring_pending *pending, **pending_end; /* the oldest first, as their replies come */

@@ -13,7 +13,13 @@
 #endif
 
 /* What the host tells the kernel. Above PAUSE messages are taken. */
-enum { QN__RING_DROP, QN__RING_PAUSE, QN__RING_RUN, QN__RING_DRAIN };
+enum {
+    QN__RING_DROP,
+    QN__RING_PAUSE,
+    QN__RING_RUN,
+    QN__RING_DRAIN,
+    QN__RING_NEVER /* of a launch before its first look */
+};
 
 /* What a work-group tells the host that it does. */
 enum {

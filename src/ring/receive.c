@@ -12,14 +12,12 @@ static qn__ring_pending **find_pending(qn_ring *ring, uint64_t id) {
     return at;
 }
 
-/* One more message has come. */
+/* One more message has come. Under the receive lock: nobody else writes these words. */
 static void note(qn_ring *ring, const qn_ring_message *message) {
-    atomic_fetch_add_explicit(&ring->received, 1, memory_order_relaxed);
-    uint64_t seen = atomic_load_explicit(&ring->clock, memory_order_relaxed);
-    while (seen < message->clock &&
-           !atomic_compare_exchange_weak_explicit(&ring->clock, &seen, message->clock, memory_order_relaxed,
-                                                  memory_order_relaxed)) {
-    }
+    const uint64_t received = atomic_load_explicit(&ring->received, memory_order_relaxed);
+    atomic_store_explicit(&ring->received, received + 1, memory_order_relaxed);
+    if (atomic_load_explicit(&ring->heard, memory_order_relaxed) < message->clock)
+        atomic_store_explicit(&ring->heard, message->clock, memory_order_relaxed);
     if (message->correlation) qn__ring_note_latency(ring, qn__ring_now() - message->time_ns);
 }
 
@@ -192,7 +190,7 @@ qn_status qn_ring_call(qn_ring *ring, const void *payload, size_t size, void *re
     if (reply_size && !reply) return qn__ring_fail(ring, QN_ERROR_NULL, "qn_ring_call: reply is NULL");
     const qn_ring_message full = qn__ring_address(ring, NULL, size, QN__RING_CALL, 1);
     qn__ring_pending call = {.id = full.id, .reply = reply, .size = reply_size};
-    qn__ring_wait wait = qn__ring_wait_begin(timeout_ns);
+    qn__ring_wait wait = qn__ring_wait_since(full.time_ns, timeout_ns);
     pthread_mutex_lock(&ring->receive_lock);
     qn__ring_add_pending(ring, &call);
     pthread_mutex_unlock(&ring->receive_lock);

@@ -15,41 +15,57 @@
 #define QN__STORE(word, value, order)                                                                        \
     atomic_store_explicit((volatile global atomic_uint *)&(word), value, memory_order_##order,               \
                           memory_scope_all_svm_devices)
+#ifdef __OPENCL_VERSION__
+#define QN__FOUR(...) ((uint4)(__VA_ARGS__))
+#else
+#define QN__FOUR(...) ((uint4){{__VA_ARGS__}})
+#endif
+#define QN__HALVES(word) (uint)(word), (uint)((word) >> 32)
 #define QN__RING_MAILED 0x80000000u /* of what a look has found: it lies in the mail */
 #define QN__FENCE(order)                                                                                     \
     atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_##order, memory_scope_all_svm_devices)
 
 /* A single work-item meets nobody; compilers take long for barriers in branches. */
 #if QN_RING_GROUP_SIZE == 1
+#define QN__ITEM           0
 #define QN__BARRIER(flags) (void)0
 #else
+#define QN__ITEM           get_local_id(0)
 #define QN__BARRIER(flags) barrier(flags)
 #endif
 
-/* A work-group's hold of its ring. All work-items have one; what counts and looks is the first work-item's. */
+/* A work-group's hold of its ring. All work-items have one; what counts and looks is the first work-item's. What only this work-group
+   writes, and what does not change in a launch, is kept here: a load of shared memory goes over the bus on a GPU. */
 typedef struct qn_ring {
     global qn__ring_control *control;
     global qn__ring_group *report;
     global uchar *in, *out;
     global uint *in_ends, *out_ends; /* words, a line each */
     local uint4 *block;              /* the message that is handled, as its slot */
-    uint epoch, status;
+    uint epoch, status, command;
+    uint spins, budget;
     uint taken, handled, sent, lost; /* in all; handled: in this launch */
+    uint passed, beats, failed, bands[QN_RING_BANDS];
     uint room; /* positions of the output before this one are known to be free */
     uint slot; /* 1 + the index of the handled message's; 0: it is free already */
+#if QN_RING_GROUPS == 1
+    uint heads[QN_RING_BANDS], tail; /* where the ends are, which only this work-group moves */
+#endif
     bool busy, counted, leaving;
+    bool released; /* a release fence has come after the slot of the handled message was read */
     ulong clock; /* of this work-group: later than all that it has seen */
 #if QN_RING_MAIL + QN_RING_LINKS > 0
     global uchar *mail;
     bool mail_first; /* takes turns with the host's messages */
-    uint mailed;
+    uint mailed, mail_head;
 #endif
 #if QN_RING_BLOCKS > 0
     global uchar *blocks;
 #endif
 #if QN_RING_LINKS > 0
     global uchar *links[QN_RING_LINKS]; /* others' mail */
-    uint held[QN_RING_LINKS];           /* credits for what the handler may send there */
+    uint link_capacity[QN_RING_LINKS], link_slot[QN_RING_LINKS];
+    uint held[QN_RING_LINKS]; /* credits for what the handler may send there */
     uint forwarded[QN_RING_LINKS];
 #endif
 } qn_ring;
@@ -96,13 +112,26 @@ static void qn__ring_begin(qn_ring *ring, global qn__ring_control *control, glob
     ring->block = block;
     ring->epoch = QN__LOAD(control->epoch, acquire);
     ring->status = QN__GROUP_ABSENT;
+    ring->command = QN__RING_NEVER;
+    ring->spins = control->spins;
+    ring->budget = control->budget;
     ring->taken = QN__LOAD(ring->report->taken, relaxed);
     ring->handled = 0;
     ring->sent = QN__LOAD(ring->report->sent, relaxed);
     ring->lost = QN__LOAD(ring->report->lost, relaxed);
+    ring->passed = QN__LOAD(ring->report->passed, relaxed);
+    ring->beats = QN__LOAD(ring->report->heartbeat, relaxed);
+    ring->failed = QN__LOAD(ring->report->failed, relaxed);
+    for (uint band = 0; band < QN_RING_BANDS; band++)
+        ring->bands[band] = QN__LOAD(ring->report->bands[band], relaxed);
     ring->room = out_ends[QN__RING_TAILS * QN__RING_LINE]; /* nothing is known: a position that wraps is no start */
     ring->slot = 0;
-    ring->busy = ring->counted = ring->leaving = false;
+#if QN_RING_GROUPS == 1
+    for (uint band = 0; band < QN_RING_BANDS; band++)
+        ring->heads[band] = in_ends[(QN__RING_HEADS + band) * QN__RING_LINE];
+    ring->tail = ring->room;
+#endif
+    ring->busy = ring->counted = ring->leaving = ring->released = false;
     ring->clock = ring->report->clock;
 }
 
@@ -120,24 +149,66 @@ static uint qn__ring_sequence(global uchar *slot) {
     return QN__LOAD(((global qn__ring_slot *)slot)->sequence, acquire);
 }
 
-/* The next position of a count that several work-groups share, if `at` still is it. */
-static bool qn__ring_claim(global uint *count, uint at) {
+static global uint *qn__ring_head_of(const qn_ring *ring, uint band) {
+    return ring->in_ends + (QN__RING_HEADS + band) * QN__RING_LINE;
+}
+
+static global uint *qn__ring_tail_of(const qn_ring *ring) {
+    return ring->out_ends + QN__RING_TAILS * QN__RING_LINE;
+}
+
 #if QN_RING_GROUPS == 1
-    *count = at + 1;
+
+#define qn__ring_head(ring, band) ((ring)->heads[band])
+#define qn__ring_tail(ring)       ((ring)->tail)
+
+static bool qn__ring_claim_head(qn_ring *ring, uint band, uint at) {
+    *qn__ring_head_of(ring, band) = ring->heads[band] = at + 1;
     return true;
+}
+
+static bool qn__ring_claim_tail(qn_ring *ring, uint at) {
+    *qn__ring_tail_of(ring) = ring->tail = at + 1;
+    return true;
+}
+
 #else
+
+/* Positions that several work-groups share. */
+static uint qn__ring_count(global uint *count) {
+    return atomic_load_explicit((volatile global atomic_uint *)count, memory_order_relaxed, memory_scope_device);
+}
+
+/* The next position, if `at` still is it. */
+static bool qn__ring_claim(global uint *count, uint at) {
     return atomic_compare_exchange_strong_explicit((volatile global atomic_uint *)count, &at, at + 1,
                                                    memory_order_relaxed, memory_order_relaxed,
                                                    memory_scope_device);
-#endif
 }
 
-static uint qn__ring_count(global uint *count) {
-#if QN_RING_GROUPS == 1
-    return *count;
-#else
-    return atomic_load_explicit((volatile global atomic_uint *)count, memory_order_relaxed, memory_scope_device);
+#define qn__ring_head(ring, band)           qn__ring_count(qn__ring_head_of(ring, band))
+#define qn__ring_tail(ring)                 qn__ring_count(qn__ring_tail_of(ring))
+#define qn__ring_claim_head(ring, band, at) qn__ring_claim(qn__ring_head_of(ring, band), at)
+#define qn__ring_claim_tail(ring, at)       qn__ring_claim(qn__ring_tail_of(ring), at)
+
 #endif
+
+/* A look at where a queue's next message is to be: at which position, and how far the slot's number is ahead of that of a message
+   there; 0: there is one. */
+typedef struct qn__ring_sight {
+    uint at;
+    int ahead;
+} qn__ring_sight;
+
+static uint qn__ring_index(uint band, uint at) {
+    return band * QN_RING_IN_CAPACITY + (at & (QN_RING_IN_CAPACITY - 1));
+}
+
+static qn__ring_sight qn__ring_see(const qn_ring *ring, uint band) {
+    qn__ring_sight sight;
+    sight.at = qn__ring_head(ring, band);
+    sight.ahead = (int)(qn__ring_sequence(qn__ring_in_slot(ring, qn__ring_index(band, sight.at))) - (sight.at + 1));
+    return sight;
 }
 
 /* Whether the message at `at` is the consumer's, who says so first. The host revokes first and looks at the claim then: one of the
@@ -151,26 +222,20 @@ static bool qn__ring_keep(const qn_ring *ring, global qn__ring_slot *slot, uint 
     return false;
 }
 
-static void qn__ring_count_band(const qn_ring *ring, uint band) {
-    QN__STORE(ring->report->bands[band], QN__LOAD(ring->report->bands[band], relaxed) + 1, relaxed);
-}
-
-/* 1 + the index of a slot with a message, which is the caller's from now on; 0: there is none. */
-static uint qn__ring_take(const qn_ring *ring) {
+/* 1 + the index of a slot with a message, which is the caller's from now on; 0: there is none. `sight`: of the highest band. */
+static uint qn__ring_take(qn_ring *ring, qn__ring_sight sight) {
     for (int band = QN_RING_BANDS - 1; band >= 0; band--) {
-        global uint *head = ring->in_ends + (QN__RING_HEADS + band) * QN__RING_LINE;
-        for (;;) {
-            const uint at = qn__ring_count(head);
-            const uint index = band * QN_RING_IN_CAPACITY + (at & (QN_RING_IN_CAPACITY - 1));
-            global uchar *slot = qn__ring_in_slot(ring, index);
-            const int ahead = (int)(qn__ring_sequence(slot) - (at + 1));
-            if (ahead < 0) break;
+        if (band < QN_RING_BANDS - 1) sight = qn__ring_see(ring, band);
+        for (; sight.ahead >= 0; sight = qn__ring_see(ring, band)) {
+            const uint index = qn__ring_index(band, sight.at);
             /* Revoked messages are behind: their slots have newer ones. */
-            if (ahead > 0 && !QN_RING_REVOKES) continue;
-            if (!qn__ring_claim(head, at)) continue;
-            qn__ring_count_band(ring, band);
-            if (ahead == 0 && qn__ring_keep(ring, (global qn__ring_slot *)slot, band, at)) return index + 1;
-            QN__STORE(ring->report->passed, QN__LOAD(ring->report->passed, relaxed) + 1, relaxed);
+            if (sight.ahead > 0 && !QN_RING_REVOKES) continue;
+            if (!qn__ring_claim_head(ring, band, sight.at)) continue;
+            QN__STORE(ring->report->bands[band], ++ring->bands[band], relaxed);
+            if (sight.ahead == 0 &&
+                qn__ring_keep(ring, (global qn__ring_slot *)qn__ring_in_slot(ring, index), band, sight.at))
+                return index + 1;
+            QN__STORE(ring->report->passed, ++ring->passed, relaxed);
         }
     }
     return 0;
@@ -179,7 +244,7 @@ static uint qn__ring_take(const qn_ring *ring) {
 /* Whether the output has room for what a handler may send. */
 static bool qn__ring_has_room(qn_ring *ring) {
 #if QN_RING_SENDS > 0
-    const uint tail = qn__ring_count(ring->out_ends + QN__RING_TAILS * QN__RING_LINE);
+    const uint tail = qn__ring_tail(ring);
     if (QN_RING_GROUPS == 1 && (int)(ring->room - (tail + QN_RING_SENDS)) >= 0) return true;
     /* A look at a slot further on saves the next ones. */
     for (uint ahead = QN_RING_OUT_CAPACITY / 2; ahead >= QN_RING_SENDS;
@@ -219,18 +284,33 @@ static uint qn__mail_add(global uchar *mail, uint word, uint value) {
 
 #if QN_RING_MAIL > 0
 
+#if QN_RING_GROUPS == 1
+#define qn__ring_mail_head(ring) ((ring)->mail_head)
+static bool qn__ring_claim_mail(qn_ring *ring, uint at) {
+    *qn__mail_word(ring->mail, QN__MAIL_HEAD) = ring->mail_head = at + 1;
+    return true;
+}
+#else
+#define qn__ring_mail_head(ring)      qn__ring_count(qn__mail_word((ring)->mail, QN__MAIL_HEAD))
+#define qn__ring_claim_mail(ring, at) qn__ring_claim(qn__mail_word((ring)->mail, QN__MAIL_HEAD), at)
+#endif
+
+static qn__ring_sight qn__ring_see_mail(const qn_ring *ring) {
+    qn__ring_sight sight;
+    sight.at = qn__ring_mail_head(ring);
+    sight.ahead = (int)(qn__mail_sequence(qn__mail_slot(ring->mail, sight.at & (QN_RING_MAIL - 1), QN_RING_IN_SLOT)) -
+                        (sight.at + 1));
+    return sight;
+}
+
 /* As qn__ring_take, of what other rings have sent. */
-static uint qn__ring_take_mail(qn_ring *ring) {
-    global uint *head = qn__mail_word(ring->mail, QN__MAIL_HEAD);
-    for (;;) {
-        const uint at = qn__ring_count(head);
-        const uint index = at & (QN_RING_MAIL - 1);
-        const int ahead = (int)(qn__mail_sequence(qn__mail_slot(ring->mail, index, QN_RING_IN_SLOT)) - (at + 1));
-        if (ahead < 0) return 0;
-        if (ahead > 0 || !qn__ring_claim(head, at)) continue;
+static uint qn__ring_take_mail(qn_ring *ring, qn__ring_sight sight) {
+    for (; sight.ahead >= 0; sight = qn__ring_see_mail(ring)) {
+        if (sight.ahead > 0 || !qn__ring_claim_mail(ring, sight.at)) continue;
         QN__STORE(ring->report->mailed, ++ring->mailed, relaxed);
-        return QN__RING_MAILED | (index + 1);
+        return QN__RING_MAILED | ((sight.at & (QN_RING_MAIL - 1)) + 1);
     }
+    return 0;
 }
 
 static void qn__ring_free_mail(const qn_ring *ring, uint index, uint sequence) {
@@ -248,7 +328,7 @@ static bool qn__ring_hold(qn_ring *ring) {
     for (uint i = 0; i < QN_RING_LINKS; i++) {
         global uchar *mail = ring->links[i];
         ring->held[i] = 0;
-        if (!*qn__mail_word(mail, QN__MAIL_CAPACITY)) continue;
+        if (!ring->link_capacity[i]) continue;
         const uint before = qn__mail_add(mail, QN__MAIL_CREDITS, 0u - QN_RING_SENDS);
         ring->held[i] = QN_RING_SENDS;
         if (before < QN__MAIL_CREDIT_BIAS + QN_RING_SENDS) return false;
@@ -264,20 +344,11 @@ static void qn__ring_let_go(qn_ring *ring) {
     }
 }
 
-/* Whether a look at the credits is worth it. */
-static bool qn__ring_is_any(const qn_ring *ring) {
-    for (int band = 0; band < QN_RING_BANDS; band++) {
-        const uint at = qn__ring_count(ring->in_ends + (QN__RING_HEADS + band) * QN__RING_LINE);
-        const uint index = band * QN_RING_IN_CAPACITY + (at & (QN_RING_IN_CAPACITY - 1));
-        if ((int)(qn__ring_sequence(qn__ring_in_slot(ring, index)) - (at + 1)) >= 0) return true;
-    }
-#if QN_RING_MAIL > 0
-    const uint at = qn__ring_count(qn__mail_word(ring->mail, QN__MAIL_HEAD));
-    global uchar *slot = qn__mail_slot(ring->mail, at & (QN_RING_MAIL - 1), QN_RING_IN_SLOT);
-    return (int)(qn__mail_sequence(slot) - (at + 1)) >= 0;
-#else
+/* Whether lower bands have a message. */
+static bool qn__ring_is_lower(const qn_ring *ring) {
+    for (int band = 0; band < QN_RING_BANDS - 1; band++)
+        if (qn__ring_see(ring, band).ahead >= 0) return true;
     return false;
-#endif
 }
 
 #endif
@@ -292,14 +363,17 @@ static void qn__ring_begin_more(qn_ring *ring, global uchar **more) {
     for (uint i = 0; i < QN_RING_LINKS; i++) {
         ring->links[i] = more[1 + i];
         ring->held[i] = 0;
+        ring->link_capacity[i] = *qn__mail_word(more[1 + i], QN__MAIL_CAPACITY);
+        ring->link_slot[i] = *qn__mail_word(more[1 + i], QN__MAIL_SLOT);
         ring->forwarded[i] = QN__LOAD(ring->report->forwarded[i], relaxed);
     }
 #endif
 #if QN_RING_MAIL > 0
     /* A launch that failed has left what it was at. */
-    const uint last = qn__ring_count(qn__mail_word(ring->mail, QN__MAIL_HEAD)) - 1;
+    ring->mail_head = *qn__mail_word(ring->mail, QN__MAIL_HEAD);
+    const uint last = ring->mail_head - 1;
     const uint index = last & (QN_RING_MAIL - 1);
-    if (QN_RING_GROUPS > 1 || get_local_id(0) != 0) return;
+    if (QN_RING_GROUPS > 1 || QN__ITEM != 0) return;
     if (qn__mail_sequence(qn__mail_slot(ring->mail, index, QN_RING_IN_SLOT)) == last + 1) qn__ring_free_mail(ring, index, last + 1);
 #endif
 }
@@ -307,22 +381,31 @@ static void qn__ring_begin_more(qn_ring *ring, global uchar **more) {
 #endif
 
 /* As qn__ring_take, of all that there is. */
-static uint qn__ring_take_any(qn_ring *ring) {
+static uint qn__ring_take_any(qn_ring *ring, qn__ring_sight sight) {
     uint found = 0;
+#if QN_RING_MAIL > 0
+    const qn__ring_sight mail = qn__ring_see_mail(ring);
+    const bool is_mail = mail.ahead >= 0;
+#else
+    const bool is_mail = false;
+#endif
 #if QN_RING_LINKS > 0
-    if (!qn__ring_is_any(ring)) return 0;
+    /* Whether a look at the credits is worth it. */
+    if (sight.ahead < 0 && !is_mail && !qn__ring_is_lower(ring)) return 0;
     if (!qn__ring_hold(ring)) {
         qn__ring_let_go(ring);
         return 0;
     }
+#else
+    (void)is_mail;
 #endif
 #if QN_RING_MAIL > 0
     ring->mail_first = !ring->mail_first;
-    if (ring->mail_first) found = qn__ring_take_mail(ring);
+    if (ring->mail_first) found = qn__ring_take_mail(ring, mail);
 #endif
-    if (!found) found = qn__ring_take(ring);
+    if (!found) found = qn__ring_take(ring, sight);
 #if QN_RING_MAIL > 0
-    if (!found && !ring->mail_first) found = qn__ring_take_mail(ring);
+    if (!found && !ring->mail_first) found = qn__ring_take_mail(ring, mail);
 #endif
 #if QN_RING_LINKS > 0
     if (!found) qn__ring_let_go(ring);
@@ -352,7 +435,7 @@ static bool qn__ring_rest(qn_ring *ring, uint spins) {
         if (idle == QN_RING_GROUPS || QN__LOAD(ring->control->parked, relaxed) == ring->epoch) qn__ring_park(ring);
         return true;
     }
-    if (spins < ring->control->spins) return true;
+    if (spins < ring->spins) return true;
     ring->counted = true;
     const uint before = atomic_fetch_add_explicit(qn__ring_idle(ring, ring->epoch), 1, memory_order_acq_rel, memory_scope_device);
     if (before + 1 == QN_RING_GROUPS) qn__ring_park(ring);
@@ -367,21 +450,40 @@ static void qn__ring_report(qn_ring *ring, uint status) {
     QN__STORE(ring->report->status, status, release);
 }
 
-/* One look, by the host's command: false, where there is a message (1 + the index of its slot in *found) or the kernel is to end. */
+/* One look, by the host's command: false, where there is a message (1 + the index of its slot in *found) or the kernel is to end. The
+   command and the queue are looked at together; where the command is new the queue once more, which may have what came before it. */
 static bool qn__ring_look(qn_ring *ring, uint spins, uint *found) {
-    const uint command = QN__LOAD(ring->control->command, acquire);
+    const uint command = QN__LOAD(ring->control->command, relaxed);
+    qn__ring_sight sight = qn__ring_see(ring, QN_RING_BANDS - 1);
+    if (command != ring->command) {
+        ring->command = command;
+        QN__FENCE(acquire);
+        sight = qn__ring_see(ring, QN_RING_BANDS - 1);
+    }
     if (command == QN__RING_DROP) return false;
     qn__ring_report(ring, command == QN__RING_PAUSE ? QN__GROUP_PAUSED : QN__GROUP_RUNNING);
     if (command != QN__RING_PAUSE && qn__ring_has_room(ring)) {
-        *found = qn__ring_take_any(ring);
+        *found = qn__ring_take_any(ring, sight);
         if (*found || command == QN__RING_DRAIN) return false;
     }
-    if ((spins & 255) == 255)
-        QN__STORE(ring->report->heartbeat, QN__LOAD(ring->report->heartbeat, relaxed) + 1, relaxed);
+    if ((spins & 255) == 255) QN__STORE(ring->report->heartbeat, ++ring->beats, relaxed);
     return qn__ring_rest(ring, spins);
 }
 
-static void qn__ring_free(const qn_ring *ring, uint found, uint sequence) {
+/* Other rings' messages lie nearer than the host's: three looks of four are for them alone. */
+static bool qn__ring_look_near(qn_ring *ring, uint spins, uint *found) {
+#if QN_RING_MAIL > 0
+    if (spins % 4 && ring->command == QN__RING_RUN && !ring->counted && !ring->leaving) {
+        const qn__ring_sight none = {0, -1};
+        if (qn__ring_see_mail(ring).ahead < 0 || !qn__ring_has_room(ring)) return true;
+        *found = qn__ring_take_any(ring, none);
+        return !*found;
+    }
+#endif
+    return qn__ring_look(ring, spins, found);
+}
+
+static void qn__ring_free(const qn_ring *ring, uint found, uint sequence, bool released) {
 #if QN_RING_MAIL > 0
     if (found & QN__RING_MAILED) {
         qn__ring_free_mail(ring, (found & ~QN__RING_MAILED) - 1, sequence);
@@ -389,7 +491,11 @@ static void qn__ring_free(const qn_ring *ring, uint found, uint sequence) {
     }
 #endif
     global qn__ring_slot *slot = (global qn__ring_slot *)qn__ring_in_slot(ring, found - 1);
-    QN__STORE(slot->sequence, sequence + (QN_RING_IN_CAPACITY - 1), release);
+    const uint next = sequence + (QN_RING_IN_CAPACITY - 1);
+    if (released)
+        QN__STORE(slot->sequence, next, relaxed);
+    else
+        QN__STORE(slot->sequence, next, release);
 }
 
 #if QN_RING_BLOCKS > 0
@@ -415,19 +521,19 @@ static void qn__ring_done(qn_ring *ring) {
 #if QN_RING_LINKS > 0
     qn__ring_let_go(ring);
 #endif
-    if (QN__LOAD(ring->report->failed, relaxed)) return;
+    if (ring->failed) return;
 #if QN_RING_BLOCKS > 0
     /* Whoever sees this one sees what was sent before. */
     const uint number = qn__ring_block_number(ring);
     QN__FENCE(release);
     if (number) qn__ring_count_block(ring, number, 0);
 #endif
-    if (ring->slot) qn__ring_free(ring, ring->slot, ((local const qn__ring_slot *)ring->block)->sequence);
+    if (ring->slot) qn__ring_free(ring, ring->slot, ((local const qn__ring_slot *)ring->block)->sequence, ring->released);
     ring->slot = 0;
     QN__STORE(ring->report->done, ring->taken, relaxed);
 }
 
-static bool qn__ring_is_first(void) { return get_local_id(0) == 0; }
+static bool qn__ring_is_first(void) { return QN__ITEM == 0; }
 
 /* The first work-item's value, for all. Before the next one they have to meet once more. */
 static uint qn__ring_share(const qn_ring *ring, uint value) {
@@ -441,8 +547,8 @@ static uint qn__ring_share(const qn_ring *ring, uint value) {
 /* Before the first look: the last message is done with. false: the kernel is to end. */
 static bool qn__ring_go_on(qn_ring *ring) {
     qn__ring_done(ring);
-    if (QN__LOAD(ring->report->failed, relaxed)) return false;
-    if (ring->handled != ring->control->budget) return true;
+    if (ring->failed) return false;
+    if (ring->handled != ring->budget) return true;
     if (!ring->counted && !ring->leaving) qn__ring_rest(ring, QN__RING_FOREVER);
     return false;
 }
@@ -464,7 +570,7 @@ static uint qn__ring_poll(qn_ring *ring) {
     uint found = 0, spins = 0;
     if (QN_RING_BLOCKS > 0) QN__BARRIER(CLK_GLOBAL_MEM_FENCE); /* none is at the block any more */
     if (qn__ring_is_first() && qn__ring_go_on(ring)) {
-        while (qn__ring_look(ring, spins, &found)) spins++;
+        while (qn__ring_look_near(ring, spins, &found)) spins++;
         if (found) qn__ring_start(ring);
     }
     return qn__ring_share(ring, found);
@@ -486,16 +592,17 @@ static bool qn_ring_receive(qn_ring *ring) {
         return false;
     }
     global uchar *slot = qn__ring_found(ring, found);
-    for (uint i = get_local_id(0); i < QN_RING_IN_SLOT / 16; i += QN_RING_GROUP_SIZE)
+    for (uint i = QN__ITEM; i < QN_RING_IN_SLOT / 16; i += QN_RING_GROUP_SIZE)
         ring->block[i] = ((global uint4 *)slot)[i];
     QN__BARRIER(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     if (qn__ring_is_first()) {
         local const qn__ring_slot *copy = (local const qn__ring_slot *)ring->block;
         ring->report->message = copy->message.id;
-        QN__STORE(ring->report->taken, ring->taken, release);
+        QN__STORE(ring->report->taken, ring->taken, relaxed);
+        ring->released = false;
         ring->clock = (copy->message.clock > ring->clock ? copy->message.clock : ring->clock) + 1;
         if (QN_RING_REVOKES || (found & QN__RING_MAILED && QN_RING_GROUPS > 1))
-            qn__ring_free(ring, found, copy->sequence);
+            qn__ring_free(ring, found, copy->sequence, false);
         else
             ring->slot = found;
     }
@@ -530,7 +637,9 @@ static bool qn_ring_should_stop(const qn_ring *ring) {
 
 /* Makes the ring QN_RING_FAILED, with the handled message's id and the code (not 0), once the handler has returned. */
 static void qn_ring_fail(qn_ring *ring, uint code) {
-    if (qn__ring_is_first()) QN__STORE(ring->report->failed, code, release);
+    if (!qn__ring_is_first()) return;
+    ring->failed = code;
+    QN__STORE(ring->report->failed, code, release);
 }
 
 /* ---- sending ---- */
@@ -538,13 +647,12 @@ static void qn_ring_fail(qn_ring *ring, uint code) {
 /* 1 + a position of the output that is the caller's to fill; waits for one. 0: none came, as the host stops the ring, or as the
    kernel is one that may not wait. */
 static uint qn__ring_reserve(qn_ring *ring) {
-    global uint *tail = ring->out_ends + QN__RING_TAILS * QN__RING_LINE;
     for (uint spins = 0; QN_RING_STAYS || spins < 256; spins++) {
-        const uint at = qn__ring_count(tail);
+        const uint at = qn__ring_tail(ring);
         /* The slot's line is the host's still: what is known of it already is not looked at. */
         const bool is_known = QN_RING_GROUPS == 1 && (int)(ring->room - at) > 0;
         const int ahead = is_known ? 0 : (int)(qn__ring_sequence(qn__ring_out_slot(ring, at)) - at);
-        if (ahead == 0 && qn__ring_claim(tail, at)) return at + 1;
+        if (ahead == 0 && qn__ring_claim_tail(ring, at)) return at + 1;
         if (ahead < 0 && QN__LOAD(ring->control->command, relaxed) == QN__RING_DROP) return 0;
     }
     return 0;
@@ -558,8 +666,8 @@ static uint qn__ring_reserve_mail(qn_ring *ring, uint link) {
     if (ring->held[link] == 0) return 0;
     ring->held[link]--;
     const uint at = qn__mail_add(mail, QN__MAIL_TAIL, 1);
-    const uint index = at & (*qn__mail_word(mail, QN__MAIL_CAPACITY) - 1);
-    global uchar *slot = qn__mail_slot(mail, index, *qn__mail_word(mail, QN__MAIL_SLOT));
+    const uint index = at & (ring->link_capacity[link] - 1);
+    global uchar *slot = qn__mail_slot(mail, index, ring->link_slot[link]);
     /* Of several consumers one before the last may still copy. */
     while (qn__mail_sequence(slot) != at) {
     }
@@ -568,7 +676,7 @@ static uint qn__ring_reserve_mail(qn_ring *ring, uint link) {
 
 static bool qn__ring_is_near(const qn_ring *ring, uint flags) {
     const uint link = QN__RING_LINK_OF(flags);
-    return link && *qn__mail_word(ring->links[link - 1], QN__MAIL_CAPACITY) != 0;
+    return link && ring->link_capacity[link - 1] != 0;
 }
 
 /* Whether there is a receiver that takes so much. */
@@ -576,7 +684,7 @@ static bool qn__ring_fits(const qn_ring *ring, uint size, uint flags) {
     const uint link = QN__RING_LINK_OF(flags), own = QN_RING_OUT_SLOT - QN__RING_SLOT_HEAD;
     if (!link) return size <= own;
     if (link > QN_RING_LINKS) return false;
-    const uint slot = *qn__mail_word(ring->links[link - 1], QN__MAIL_SLOT);
+    const uint slot = ring->link_slot[link - 1];
     return slot && size <= slot - QN__RING_SLOT_HEAD && (size <= own || qn__ring_is_near(ring, flags));
 }
 
@@ -586,8 +694,8 @@ static uint qn__ring_reserve_for(qn_ring *ring, uint flags) {
 
 static global uchar *qn__ring_slot_for(const qn_ring *ring, uint flags, uint at) {
     if (!qn__ring_is_near(ring, flags)) return qn__ring_out_slot(ring, at);
-    global uchar *mail = ring->links[QN__RING_LINK_OF(flags) - 1];
-    return qn__mail_slot(mail, at & (*qn__mail_word(mail, QN__MAIL_CAPACITY) - 1), *qn__mail_word(mail, QN__MAIL_SLOT));
+    const uint link = QN__RING_LINK_OF(flags) - 1;
+    return qn__mail_slot(ring->links[link], at & (ring->link_capacity[link] - 1), ring->link_slot[link]);
 }
 
 #else
@@ -629,22 +737,39 @@ static qn_ring_message qn__ring_stamp(qn_ring *ring, uint at, uint size, uint fl
     return message;
 }
 
+/* By 16 bytes: each store is a packet of its own on the bus. */
+static void qn__ring_write_head(global uchar *slot, qn_ring_message message) {
+    global uint4 *lines = (global uint4 *)slot;
+    ((global qn__ring_slot *)slot)->message.id = message.id;
+    lines[1] = QN__FOUR(QN__HALVES(message.correlation), QN__HALVES(message.time_ns));
+    lines[2] = QN__FOUR(QN__HALVES(message.deadline_ns), QN__HALVES(message.clock));
+    lines[3] = QN__FOUR(message.priority, message.size, message.type, message.flags);
+}
+
 /* The slot is full. */
 static void qn__ring_post(qn_ring *ring, global uchar *slot, uint at, uint size, uint flags) {
     QN__BARRIER(CLK_GLOBAL_MEM_FENCE);
     if (!qn__ring_is_first()) return;
     global qn__ring_slot *head = (global qn__ring_slot *)slot;
-    head->message = qn__ring_stamp(ring, at, size, flags);
+    qn_ring_message message = qn__ring_stamp(ring, at, size, flags);
 #if QN_RING_LINKS > 0
     if (qn__ring_is_near(ring, flags)) {
         const uint link = QN__RING_LINK_OF(flags) - 1;
-        head->message.flags = 0;
+        message.flags = 0;
+        qn__ring_write_head(slot, message);
         atomic_store_explicit(QN__NEAR(slot), at, memory_order_release, memory_scope_device);
-        QN__STORE(ring->report->forwarded[link], ++ring->forwarded[link], release);
+        QN__STORE(ring->report->forwarded[link], ++ring->forwarded[link], relaxed);
         return;
     }
 #endif
+    qn__ring_write_head(slot, message);
+#ifdef __OPENCL_VERSION__
+    QN__FENCE(release);
+    ring->released = true;
+    QN__STORE(head->sequence, at, relaxed);
+#else /* ThreadSanitizer knows no fences */
     QN__STORE(head->sequence, at, release);
+#endif
     QN__STORE(ring->report->sent, ++ring->sent, relaxed);
 }
 
@@ -661,10 +786,13 @@ static void qn__ring_post(qn_ring *ring, global uchar *slot, uint at, uint size,
         global uchar *slot = qn__ring_open(ring, size, flags, &at);                                          \
         if (!slot) return false;                                                                             \
         global uchar *bytes = slot + QN__RING_SLOT_HEAD;                                                     \
-        for (uint i = get_local_id(0); i < size / 4; i += QN_RING_GROUP_SIZE)                                \
-            ((global uint *)bytes)[i] = ((space const uint *)payload)[i];                                    \
-        if (qn__ring_is_first())                                                                             \
+        for (uint i = QN__ITEM; i < size / 16; i += QN_RING_GROUP_SIZE)                                      \
+            ((global uint4 *)bytes)[i] = vload4(i, (space const uint *)payload);                             \
+        if (qn__ring_is_first()) {                                                                           \
+            for (uint i = size / 16 * 4; i < size / 4; i++)                                                  \
+                ((global uint *)bytes)[i] = ((space const uint *)payload)[i];                                \
             for (uint i = size & ~3u; i < size; i++) bytes[i] = ((space const uchar *)payload)[i];           \
+        }                                                                                                    \
         qn__ring_post(ring, slot, at, size, flags);                                                          \
         return true;                                                                                         \
     }                                                                                                        \

@@ -29,7 +29,9 @@ qn_status qn__ring_check_send(qn_ring *ring, const char *function, const qn_ring
    which the last 16 bits count. */
 static uint64_t tick(qn_ring *ring, uint64_t now, uint64_t seen, uint32_t count) {
     const uint64_t time = (now + ring->clock_offset) & ~(uint64_t)0xffff;
+    const uint64_t heard = atomic_load_explicit(&ring->heard, memory_order_relaxed);
     uint64_t last = atomic_load_explicit(&ring->clock, memory_order_relaxed), next;
+    if (seen < heard) seen = heard;
     do {
         next = (last > seen ? last : seen) + 1;
         if (next < time) next = time;
@@ -139,7 +141,7 @@ qn_status qn_ring_send(qn_ring *ring, qn_ring_message *message, const void *payl
         message->id = 0;
         return QN_OK;
     }
-    qn__ring_wait wait = qn__ring_wait_begin(timeout_ns);
+    qn__ring_wait wait = qn__ring_wait_since(full.time_ns, timeout_ns);
     status = qn__ring_put(ring, "qn_ring_send", &full, payload, &wait);
     if (status) unlearn(ring, full.correlation);
     return status;
@@ -161,7 +163,7 @@ qn_status qn_ring_send_batch(qn_ring *ring, const qn_ring_batch *batch, uint32_t
     const qn_ring_message form = {.priority = batch->priority, .type = batch->type};
     const uint32_t band = form.priority * ring->desc.bands / 256;
     qn_ring_message full = qn__ring_address(ring, &form, batch->size, 0, batch->count);
-    qn__ring_wait wait = qn__ring_wait_begin(timeout_ns);
+    qn__ring_wait wait = qn__ring_wait_since(full.time_ns, timeout_ns);
     for (uint32_t i = 0; i < batch->count;) {
         const unsigned char *payload = (const unsigned char *)batch->payloads + (size_t)i * batch->stride;
         uint32_t run =

@@ -28,6 +28,10 @@ qn__ring_wait qn__ring_wait_begin(uint64_t timeout_ns) {
     return (qn__ring_wait){needs_clock ? qn__ring_now() : 0, timeout_ns, 0};
 }
 
+qn__ring_wait qn__ring_wait_since(uint64_t start_ns, uint64_t timeout_ns) {
+    return (qn__ring_wait){start_ns, timeout_ns, 0};
+}
+
 uint64_t qn__ring_wait_left(const qn__ring_wait *wait) {
     if (wait->timeout_ns == QN_FOREVER || wait->timeout_ns == 0) return wait->timeout_ns;
     const uint64_t passed = qn__ring_now() - wait->start_ns;

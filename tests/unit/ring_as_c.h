@@ -23,6 +23,11 @@
 typedef struct uint4 {
     uint32_t words[4];
 } uint4;
+static uint4 vload4(size_t at, const void *from) {
+    uint4 four;
+    memcpy(&four, (const uint4 *)from + at, sizeof four);
+    return four;
+}
 #define qn_ring         model_ring
 #define qn_ring_receive model_receive
 #define qn_ring_send    model_send

@@ -109,7 +109,6 @@ static bool model_exchange(volatile void *word, uint32_t *expected, uint32_t val
 
 static int model_revokes;
 #define get_group_id(d)             0
-#define get_local_id(d)             0
 #define atomic_work_item_fence(...) step()
 #define AS_C_GROUPS                 1
 #define AS_C_CAPACITY               2

@@ -25,7 +25,7 @@
 #define WORD(word)                              ((volatile uint32_t *)(word))
 #define atomic_load(word)                       __atomic_load_n(WORD(word), __ATOMIC_SEQ_CST)
 #define atomic_store(word, value)               __atomic_store_n(WORD(word), value, __ATOMIC_SEQ_CST)
-#define atomic_load_explicit(word, ...)         __atomic_load_n(WORD(word), ORDER(__VA_ARGS__, 0))
+#define atomic_load_explicit(word, ...)         (let_run(), __atomic_load_n(WORD(word), ORDER(__VA_ARGS__, 0)))
 #define ORDER(order, ...)                       order
 #define atomic_store_explicit(word, value, ...) __atomic_store_n(WORD(word), value, ORDER(__VA_ARGS__, 0))
 #define atomic_fetch_add_explicit(word, value, ...)                                                          \
@@ -54,13 +54,11 @@
 #define qn__ring_queue_free       threads_queue_free
 
 /* Work-groups are threads, which let others run now and then. */
-static _Thread_local uint32_t group_id, asked;
-static uint32_t first_item(void) {
-    if (++asked % 64 == 0) sched_yield();
-    return 0;
+static _Thread_local uint32_t group_id, looked;
+static void let_run(void) {
+    if (++looked % 64 == 0) sched_yield();
 }
 #define get_group_id(d) group_id
-#define get_local_id(d) first_item()
 #define AS_C_GROUPS     2
 #define AS_C_CAPACITY   16
 #define AS_C_STAYS      1
