@@ -3,6 +3,7 @@ small products on the interpreter: whether they are good is for others to look a
 import json
 import os
 import pty
+import re
 import select
 import subprocess
 import unittest
@@ -222,6 +223,10 @@ class Bench(ToolTest):
                 self.assertRegex(shown, r"(?m)^  %s +[0-9.]+ " % row["what"])
         shown = self.quern("bench", "rings", "--device", "cpu", "--seconds", "0.01", "--json", "r.json")
         rows = json.loads(self.read("r.json"))["results"]
+        bare = [row for row in rows if row["by"] == "a bare loop"]
+        rows = [row for row in rows if row["by"] == "quern"]
+        self.assertEqual([row["what"] for row in bare], [row["what"] for row in rows[:6]])
+        self.assertEqual(len(re.findall(r"by a bare loop .*% +[0-9.]+ of quern's", shown)), 6, shown)
         self.assertEqual([row["what"] for row in rows if "p" not in row["what"].split()[-1]],
                          ["messages of 64 bytes, in batches", "messages of 64 bytes, by four threads", "a hop from ring to ring"])
         self.assertEqual(len(rows), 9, shown)

@@ -10,13 +10,13 @@
 
 enum { MOST_WORDS = 512, CAPACITY = 1024, BATCH = 128, PRODUCERS = 4 };
 
-/* The first word counts the messages, by which each reply is checked. */
+/* The first word counts the messages, by which each reply is checked. A work-group moves a large message together. */
 static const char source[] = "#include \"quern/ring.cl\"\n"
                              "typedef struct words { ulong at[WORDS]; } words;\n"
                              "void next(qn_ring *ring, local const words *in) {\n"
-                             "    words out = *in;\n"
-                             "    out.at[0]++;\n"
-                             "    qn_ring_reply(ring, &out, sizeof out);\n"
+                             "    if (get_local_id(0) == 0) ((local words *)in)->at[0]++;\n"
+                             "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+                             "    qn_ring_reply(ring, in, sizeof *in);\n"
                              "}\n";
 
 typedef struct rings_task {
@@ -25,6 +25,10 @@ typedef struct rings_task {
     uint32_t words;
     const char *wrong; /* what was */
 } rings_task;
+
+static uint32_t group_size_for(const bench_device *d, uint32_t words) {
+    return d->info.kind == QN_DEVICE_CUDA && words > 64 ? 128 : 1;
+}
 
 static int begin(rings_task *t, bench_device *d, uint32_t words, qn_ring_idle idle) {
     char number[16];
@@ -36,6 +40,7 @@ static int begin(rings_task *t, bench_device *d, uint32_t words, qn_ring_idle id
                                .message_type = "words",
                                .message_size = size,
                                .reply_size = size,
+                               .group_size = group_size_for(d, words),
                                .capacity = CAPACITY,
                                .reply_capacity = CAPACITY,
                                .idle = idle};
@@ -62,16 +67,29 @@ static int by_time(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-static void print_quantile(bench_device *d, const char *what, const char *which, const double *times,
-                           size_t count, double part) {
-    char name[64];
+static void print_quantile(bench_device *d, const char *what, const char *which, const char *by,
+                           const double *times, size_t count, double part) {
+    char name[64], note[32] = "";
     const size_t at = (size_t)(part * (double)(count - 1));
     snprintf(name, sizeof name, "%s, %s", what, which);
     const bench_time time = {.median = times[at],
                              .low = times[at * 9 / 10],
                              .high = times[at + (count - 1 - at) / 10],
                              .samples = (uint32_t)count};
-    bench_print_figure(d, "rings", name, "quern", 0, "ns", &time, "");
+    for (size_t i = d->report->count; i-- > 0 && strcmp(by, "quern") != 0;) {
+        const bench_result *r = &d->report->results[i];
+        if (strcmp(r->what, name) != 0 || strcmp(r->device, d->info.name) != 0) continue;
+        snprintf(note, sizeof note, "%.2f of quern's", time.median / r->value);
+        break;
+    }
+    bench_print_figure(d, "rings", name, by, 0, "ns", &time, note);
+}
+
+void bench_rings_print(bench_device *d, const char *what, const char *by, double *times, size_t count) {
+    qsort(times, count, sizeof *times, by_time);
+    print_quantile(d, what, "p50", by, times, count, 0.5);
+    print_quantile(d, what, "p99", by, times, count, 0.99);
+    print_quantile(d, what, "p99.9", by, times, count, 0.999);
 }
 
 static qn_status call_many(rings_task *t, double *times, size_t most, size_t *count) {
@@ -102,14 +120,9 @@ static int measure_calls(bench_device *d, uint32_t words) {
     const qn_status status = result ? QN_OK : call_many(&t, times, MOST, &count);
     if (status) result = tool_fail_status(d->context, status);
     result = end(&t, result);
-    if (!result) {
-        qsort(times, count, sizeof *times, by_time);
-        print_quantile(d, what, "p50", times, count, 0.5);
-        print_quantile(d, what, "p99", times, count, 0.99);
-        print_quantile(d, what, "p99.9", times, count, 0.999);
-    }
+    if (!result) bench_rings_print(d, what, "quern", times, count);
     free(times);
-    return result;
+    return result ? result : bench_rings_bare(d, what, words, group_size_for(d, words));
 }
 
 /* ---- as many as go ---- */
