@@ -115,7 +115,12 @@ void qn__c_if(qn__c_writer *w, const qn__c_dialect *dialect, void *user, const i
     const bool no_then = qn__c_is_empty(dialect, user, instr->regions[0]);
     const bool no_else = qn__c_is_empty(dialect, user, instr->regions[1]);
     if (no_then && no_else) return;
-    qn__c_write_open(w, no_then ? "if (!%s) {" : "if (%s) {", dialect->condition(user, instr->operands[0]));
+    const bool likely = !no_then && dialect->is_likely && dialect->is_likely(user, instr);
+    qn__c_write_open(w,
+                     no_then  ? "if (!%s) {"
+                     : likely ? "if (QN_LIKELY(%s)) {"
+                              : "if (%s) {",
+                     dialect->condition(user, instr->operands[0]));
     if (!no_then) dialect->region(user, instr->regions[0]);
     if (!no_then && !no_else) qn__c_write_else(w);
     if (!no_else) dialect->region(user, instr->regions[1]);

@@ -36,6 +36,7 @@ typedef struct qn__c_dialect {
     void (*declare)(void *user, const ir_value *value);
     void (*start)(void *user, const ir_value *param, const ir_value *value);
     const char *(*condition)(void *user, const ir_value *value);
+    bool (*is_likely)(void *user, const ir_instr *branch); /* its first region is; NULL: nothing is known */
     bool (*loop)(void *user,
                  ir_instr *loop); /* its own way to write one whose parameters are set; may be NULL */
     void (*region)(void *user, ir_region *region);

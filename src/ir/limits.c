@@ -314,7 +314,7 @@ bool qn__limit_holds(const uint32_t *limit, const qn__span *spans, const qn__lim
         return s.low >= 0 && (uint64_t)s.high <= size;
     }
     if (limit[0] == QN__LIMIT_PARAM) {
-        if (launch->all_one) return s.low >= 0;
+        if (launch->all_one) return s.low >= 0 && s.high < INT32_MAX;
         if (!launch->extents || limit[2] >= launch->num_args) return false;
         const uint64_t extent = launch->extents[limit[2]], bytes = limit[3];
         return s.low >= 0 && bytes <= extent && (uint64_t)s.high <= extent - bytes;

@@ -57,7 +57,7 @@ typedef struct qn__limits_launch {
     const uint32_t *arg_offsets, *arg_sizes; /* by parameter, uint32_t at a stride */
     size_t arg_stride;                       /* bytes */
     uint32_t num_args;
-    bool all_one;            /* instead of args and extents: each number is 1, and memory has no end */
+    bool all_one;            /* instead of args and extents: each number is 1, and memory has 2 GB */
     const uint64_t *extents; /* bytes of memory by parameter */
 } qn__limits_launch;
 

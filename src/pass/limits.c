@@ -124,6 +124,15 @@ static bool is_ordered(const limiter *l, const ir_value *less, const ir_value *m
     return false;
 }
 
+/* Bits of a number, or of what it is a multiple of by a shift. */
+static bool is_part(const ir_value *less, const ir_value *more) {
+    const ir_value *whole = qn__defined_by(more, IR_SHL) ? more->def->operands[0] : more;
+    if (!qn__defined_by(less, IR_AND)) return false;
+    for (unsigned k = 0; k < 2; k++)
+        if (less->def->operands[k] == more || less->def->operands[k] == whole) return true;
+    return false;
+}
+
 static uint32_t node_of(limiter *l, const ir_value *value, unsigned depth);
 
 static uint32_t computed(limiter *l, const ir_instr *i, ir_type type, unsigned depth) {
@@ -139,7 +148,8 @@ static uint32_t computed(limiter *l, const ir_instr *i, ir_type type, unsigned d
         nodes[k] = node_of(l, i->operands[k], depth + 1);
         if (nodes[k] == unknown) return unknown;
     }
-    const bool is_rest = i->op == IR_SUB && is_ordered(l, i->operands[1], i->operands[0]);
+    const bool is_rest = i->op == IR_SUB && (is_ordered(l, i->operands[1], i->operands[0]) ||
+                                             is_part(i->operands[1], i->operands[0]));
     const unsigned op = is_rest ? QN__SPAN_REST : i->op;
     return add_node(l, op, type.kind, i->operands[0]->type.kind, nodes[0], nodes[1], nodes[2]);
 }
@@ -575,7 +585,8 @@ static void walk(limiter *l, const ir_region *region, const loop_course *loops) 
 
 /* ---- the verdict ---- */
 
-/* The least that a launch can be: what does not hold then never does, for it depends on what is in memory. */
+/* The least that a launch can be: what does not hold then never does, for it depends on what is in memory. A 32-bit index
+   from there is below 2^32, which no memory is taken to be large enough for. */
 static const uint64_t one_item[3] = {1, 1, 1}, no_offset[3];
 static const uint32_t one_local[3] = {1, 1, 1};
 static const qn__limits_launch least_launch = {

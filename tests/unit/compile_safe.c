@@ -47,6 +47,8 @@ static const struct body {
     {"int g = get_local_id(0); for (int r = 1; r < 16; r *= 2) if (g >= r) l[g] = l[g - r];", false},
     {"if (i >= n / 2) x[i - n / 2] = 1;", false},
     {"if (n / 2 < i) x[i - n / 2] = 1;", false},
+    {"int j = get_local_id(0); x[2 * j - (j & (n - 1))] = 1;", false},
+    {"int j = get_local_id(0); x[2 * j - (i & (n - 1))] = 1;", true},
     {"if (i >= n / 2) x[i - n / 2 - 1] = 1;", true},
     {"if (i >= y[0]) x[i - y[0]] = 1;", true},
     {"global int *p = x, *q = x + 32; for (int k = 0; k < n; k++) { global int *t = p; p = q; q = t; p[i & "
@@ -69,43 +71,63 @@ static const struct body {
     {"for (int s = y[i]; s < n; s += 16) x[s + i % 16] = 1;", true},
 };
 
-static void visit(ir_instr *instr, void *user) { *(bool *)user |= instr->op == IR_ATOMIC_RMW; }
+static void visit(ir_instr *instr, void *user) { *(unsigned *)user += instr->op == IR_ATOMIC_RMW; }
 
-/* The form of the kernel that is launched where the limits hold. */
-static bool has_checks(const ir_module *module) {
-    bool any = false;
+/* In the form of the kernel that is launched where the limits hold. */
+static unsigned count_checks(const ir_module *module) {
+    unsigned count = 0;
     for (size_t i = 0; i < module->functions.len; i++) {
         const ir_function *function = module->functions.data[i];
-        if (function->is_kernel && !function->is_checked) qn__ir_walk(function->body, visit, &any);
+        if (function->is_kernel && !function->is_checked) qn__ir_walk(function->body, visit, &count);
     }
-    return any;
+    return count;
 }
 
-static bool checks_in_launch(const qn__compile_result *result) {
+static bool limits_hold(const qn__compile_result *result) {
     const qn__kernel_info *kernel = &result->info.kernels[0];
     const uint64_t extents[16] = {ITEMS * 4, ITEMS * 4, GROUP * 4};
     const uint32_t sizes[] = {ITEMS, ITEMS};
     unsigned char args[256] = {0};
     const qn__reach_range range = {.global = {ITEMS, 1, 1}, .local = {GROUP, 1, 1}};
     for (uint32_t k = 0; k < 2; k++) memcpy(args + kernel->params[3 + k].offset, &sizes[k], sizeof sizes[k]);
-    if (has_checks(result->module)) return true;
-    return kernel->checked && !qn__stays_inside(kernel, args, extents, &range);
+    return !kernel->checked || qn__stays_inside(kernel, args, extents, &range);
+}
+
+static void compile(const char *body, qn__compile_result *result) {
+    char source[512];
+    snprintf(source, sizeof source,
+             "kernel void k(global int *x, global const int *y, local int *l, int n, uint m) {\n"
+             "    int i = get_global_id(0);\n    %s\n}\n",
+             body);
+    const qn__compile_request request = {
+        .source = source, .target.kind = QN__TARGET_C, .level = 2, .safe = true, .verify = true};
+    if (qn__compile(&request, result)) fail_msg("%s: %s", body, result->log);
 }
 
 static void what_is_bounded_is_not_checked(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
-        char source[512];
         qn__compile_result result;
-        snprintf(source, sizeof source,
-                 "kernel void k(global int *x, global const int *y, local int *l, int n, uint m) {\n"
-                 "    int i = get_global_id(0);\n    %s\n}\n",
-                 bodies[i].text);
-        const qn__compile_request request = {
-            .source = source, .target.kind = QN__TARGET_C, .level = 2, .safe = true, .verify = true};
-        if (qn__compile(&request, &result)) fail_msg("%s: %s", bodies[i].text, result.log);
-        if (checks_in_launch(&result) != bodies[i].checks)
+        compile(bodies[i].text, &result);
+        const bool checks = count_checks(result.module) > 0 || !limits_hold(&result);
+        if (checks != bodies[i].checks)
             fail_msg("%s: %s", bodies[i].text, bodies[i].checks ? "has no check" : "is checked");
+        qn__compile_free(&result);
+    }
+}
+
+/* Only what depends on memory is checked, however far it may reach. */
+static void indices_from_memory_are_checked_alone(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "x[i] = x[((global const uint *)y)[i]];", "x[i] = x[y[i]];",
+        "int s = 0; for (uint k = y[i]; k < (uint)y[63 - i]; k++) s += y[k]; x[i] = s;"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        qn__compile_result result;
+        compile(texts[i], &result);
+        const unsigned count = count_checks(result.module);
+        if (count != 1) fail_msg("%s: %u checks", texts[i], count);
+        if (!limits_hold(&result)) fail_msg("%s: all is checked", texts[i]);
         qn__compile_free(&result);
     }
 }
@@ -113,6 +135,7 @@ static void what_is_bounded_is_not_checked(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_bounded_is_not_checked),
+        cmocka_unit_test(indices_from_memory_are_checked_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -195,6 +195,7 @@ static int measure_quern(trial *t, const char *by, const char *options) {
 }
 
 static void add_cost(trial *t, double cost) {
+    if (t->load.bytes == 0 && t->load.flops == 0) return; /* as with ratios */
     costs *c = &t->table->safe;
     c->logs += log(cost);
     if (c->count++ == 0 || cost > c->worst) c->worst = cost, c->worst_of = t->which->name;

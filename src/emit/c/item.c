@@ -250,9 +250,21 @@ static void store_results(c_emitter *e, const ir_instr *construct) {
     }
 }
 
+/* What notes a fault of a safe kernel is seldom come to. */
+static bool is_likely(void *user, const ir_instr *branch) {
+    (void)user;
+    const ir_instr *first = branch->regions[1]->first;
+    const ir_value *to = first->num_operands ? first->operands[0] : NULL;
+    return first->op == IR_ATOMIC_RMW && to->value_kind == IR_VALUE_ARG &&
+           branch->parent->function->args.data[to->index].flags & IR_ARG_FAULTS;
+}
+
 static void item_construct(c_emitter *e, ir_instr *instr) {
-    static const qn__c_dialect dialect = {
-        .declare = declare, .start = start, .condition = condition, .region = write_region};
+    static const qn__c_dialect dialect = {.declare = declare,
+                                          .start = start,
+                                          .condition = condition,
+                                          .is_likely = is_likely,
+                                          .region = write_region};
     qn__c_locate(e, instr->loc);
     qn__c_construct(&e->flow, &dialect, e, instr);
     store_results(e, instr);
