@@ -177,6 +177,15 @@ static bool is_moved(const ir_value *value) {
     return rule >= RULE_VECTOR && rule <= RULE_SHUFFLE;
 }
 
+/* Through moves, a sum or product. */
+static bool moves_result(const ir_value *value) {
+    if (!is_moved(value)) return is_of(value, IR_FADD, IR_FSUB) || is_of(value, IR_FMUL, IR_FMUL);
+    bool any = false;
+    for (uint32_t i = 0; i < value->def->num_operands && !any; i++)
+        any = moves_result(value->def->operands[i]);
+    return any;
+}
+
 /* x - floor(x) is another function where x is infinite. */
 static bool is_rounded(const ir_value *value) {
     return value->value_kind == IR_VALUE_RESULT && value->def->op >= IR_FFLOOR && value->def->op <= IR_FRINT;
@@ -188,18 +197,40 @@ static bool has_zero(const ir_value *value) {
     return false;
 }
 
-/* Sums of sums, products of products, sums of two products, and what has a zero in it, are what compilers write
-   otherwise. */
+static const ir_value *without_sign(const ir_value *value) {
+    while (is_of(value, IR_FNEG, IR_FNEG)) value = value->def->operands[0];
+    return value;
+}
+
+static bool is_like(const ir_value *a, const ir_value *b) {
+    return qn__ir_is_const(a) || is_moved(a) || without_sign(a) == without_sign(b);
+}
+
+/* One of the result's operands is a constant, or what else it meets. */
+static bool has_like(const ir_value *result, const ir_value *other) {
+    bool any = qn__ir_is_const(other) || is_moved(other);
+    for (uint32_t i = 0; i < result->def->num_operands; i++)
+        any = any || is_like(result->def->operands[i], other);
+    return any;
+}
+
+static bool share_factor(const ir_value *a, const ir_value *b) {
+    if (!is_of(a, IR_FMUL, IR_FMUL) || !is_of(b, IR_FMUL, IR_FMUL)) return false;
+    return has_like(a, b->def->operands[0]) || has_like(a, b->def->operands[1]);
+}
+
+/* What compilers write otherwise: (a + b) - a, (a + 1) + b, the same of products, a * b + a * c, and what has a zero in it. */
 static bool may_be_rewritten(const ir_instr *instr, uint32_t index) {
     const ir_value *value = instr->operands[index];
     const bool is_sum = instr->op == IR_FADD || instr->op == IR_FSUB;
     if (value->type.kind == IR_F32 && instr->op == IR_FDIV) return has_zero(value);
     if (value->type.kind != IR_F32 || (!is_sum && instr->op != IR_FMUL)) return false;
     const ir_value *other = instr->operands[1 - index];
-    if (has_zero(value) || (index && value == other) || (is_sum && is_rounded(value))) return true;
-    if (!is_sum) return is_of(value, IR_FMUL, IR_FMUL) || is_moved(value);
-    return is_of(value, IR_FADD, IR_FSUB) || is_moved(value) ||
-           (is_of(value, IR_FMUL, IR_FMUL) && is_of(other, IR_FMUL, IR_FMUL));
+    if (has_zero(value) || (is_moved(value) && moves_result(value)) || (index && value == other) ||
+        (is_sum && is_rounded(value)))
+        return true;
+    if (!is_sum) return is_of(value, IR_FMUL, IR_FMUL) && has_like(value, other);
+    return (is_of(value, IR_FADD, IR_FSUB) && has_like(value, other)) || share_factor(value, other);
 }
 
 /* The same number behind a word that compilers do not know to be 0. */
