@@ -1,5 +1,5 @@
 /* What a WebGPU device does its own way: one buffer for several parameters, which Dawn refuses to bind twice; views that begin
-   where no binding may; copies of parts of words, which go by way of the host; pointers that lead to one buffer or another. */
+   where no binding may; copies of parts of words, which go by way of the host; pointers that lead to one buffer or another; times; what launches keep. */
 #include "api_support.h"
 
 static qn_buffer *buffer_of(qn_device *device, const void *data, size_t size) {
@@ -82,6 +82,88 @@ static void parts_of_words_are_copied(void **state) {
     qn_context_destroy(context);
 }
 
+/* Both are looked at after the wait only; without timestamps they would have one time. */
+static void events_have_the_times_of_the_device(void **state) {
+    (void)state;
+    qn_context *context = make_context(NULL);
+    qn_device *device;
+    if (has_device(context, &device)) {
+        int64_t elapsed = 0;
+        qn_event *begin, *end, *marks[80];
+        qn_program *program =
+            make_program(device, "kernel void turn(global uint *a) {\n"
+                                 "    uint x = a[get_global_id(0)];\n"
+                                 "    for (uint i = 0; i < 50000; i++) x = x * 1664525u + i;\n"
+                                 "    a[get_global_id(0)] = x;\n}\n");
+        qn_kernel *turn = make_kernel(program, context, "turn");
+        qn_buffer *buffer = buffer_of(device, NULL, 1 << 16);
+        qn_stream *stream = qn_device_stream(device);
+        assert_ok(context, qn_event_create(device, &begin));
+        assert_ok(context, qn_event_create(device, &end));
+        assert_ok(context, qn_launch(NULL, turn, QN_RANGE(1 << 14), QN_ARGS(buffer)));
+        assert_ok(context, qn_stream_wait(stream, QN_FOREVER));
+        assert_ok(context, qn_stream_record(stream, begin));
+        assert_ok(context, qn_launch(NULL, turn, QN_RANGE(1 << 14), QN_ARGS(buffer)));
+        assert_ok(context, qn_stream_record(stream, end));
+        assert_ok(context, qn_stream_wait(stream, QN_FOREVER));
+        assert_ok(context, qn_event_elapsed(begin, end, &elapsed));
+        assert_true(elapsed > 1000000);
+        /* more than a submission has room for */
+        for (int i = 0; i < 80; i++) {
+            assert_ok(context, qn_event_create(device, &marks[i]));
+            assert_ok(context, qn_stream_record(stream, marks[i]));
+        }
+        assert_ok(context, qn_event_wait(marks[79], QN_FOREVER));
+        for (int i = 1; i < 80; i++) {
+            assert_ok(context, qn_event_elapsed(marks[i - 1], marks[i], &elapsed));
+            assert_true(elapsed >= 0 && elapsed < 1000000000);
+        }
+    }
+    qn_context_destroy(context);
+}
+
+/* Launches like the last ones find their blocks written and their buffers bound; what differs in anything does not. */
+static void launches_differ_in_any_part(void **state) {
+    (void)state;
+    qn_context *context = make_context(NULL);
+    qn_device *device;
+    if (has_device(context, &device)) {
+        enum { BUFFERS = 12, ROUNDS = 3 };
+        int out[64];
+        qn_buffer *buffers[BUFFERS], *views[BUFFERS];
+        qn_program *program =
+            make_program(device, "kernel void add(global int *a, int n) { a[get_global_id(0)] += n; }\n");
+        qn_kernel *add = make_kernel(program, context, "add");
+        for (int i = 0; i < BUFFERS; i++) {
+            buffers[i] = buffer_of(device, NULL, sizeof out);
+            assert_ok(context, qn_stream_fill(NULL, buffers[i], 0, sizeof out, "", 1));
+            assert_ok(context, qn_buffer_view(buffers[i], 32 * sizeof(int), 32 * sizeof(int), &views[i]));
+        }
+        for (int round = 0; round < ROUNDS; round++)
+            for (int i = 0; i < BUFFERS; i++) {
+                assert_ok(context, qn_launch(NULL, add, QN_RANGE(64), QN_ARGS(buffers[i], 1)));
+                assert_ok(context, qn_launch(NULL, add, QN_RANGE(64), QN_ARGS(buffers[i], 1)));
+                assert_ok(context, qn_launch(NULL, add, QN_RANGE(64), QN_ARGS(buffers[i], i)));
+                assert_ok(context, qn_launch(NULL, add, QN_RANGE(8), QN_ARGS(views[i], 100)));
+                if (round == 1) assert_ok(context, qn_stream_wait(qn_device_stream(device), QN_FOREVER));
+            }
+        for (int i = 0; i < BUFFERS; i++) {
+            assert_ok(context, qn_buffer_read(buffers[i], 0, out, sizeof out));
+            for (int k = 0; k < 64; k++)
+                assert_int_equal(out[k], ROUNDS * (2 + i + (k >= 32 && k < 40 ? 100 : 0)));
+            qn_buffer_destroy(views[i]);
+            qn_buffer_destroy(buffers[i]);
+        }
+        /* a new buffer in the place of one that is gone */
+        qn_buffer *again = buffer_of(device, NULL, sizeof out);
+        assert_ok(context, qn_stream_fill(NULL, again, 0, sizeof out, "", 1));
+        assert_ok(context, qn_launch(NULL, add, QN_RANGE(64), QN_ARGS(again, 1)));
+        assert_ok(context, qn_buffer_read(again, 0, out, sizeof out));
+        assert_int_equal(out[63], 1);
+    }
+    qn_context_destroy(context);
+}
+
 int main(void) {
     qn_context *context = make_context(NULL);
     qn_device *device;
@@ -92,6 +174,8 @@ int main(void) {
         cmocka_unit_test(one_buffer_is_several_parameters),
         cmocka_unit_test(pointers_lead_to_either_buffer),
         cmocka_unit_test(parts_of_words_are_copied),
+        cmocka_unit_test(events_have_the_times_of_the_device),
+        cmocka_unit_test(launches_differ_in_any_part),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

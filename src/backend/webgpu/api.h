@@ -31,7 +31,9 @@ enum {
     WG_ERROR_MEMORY = 3,
     WG_ADAPTER_CPU = 3,
     WG_BACKEND_VULKAN = 6,
-    WG_LOST_DESTROYED = 2
+    WG_LOST_DESTROYED = 2,
+    WG_QUERY_TIMES = 2,
+    WG_DAWN_TOGGLES = 0x5000A /* of the chain; Dawn's own */
 };
 
 enum { /* of buffers */
@@ -39,7 +41,8 @@ enum { /* of buffers */
        WG_USE_COPY_FROM = 4,
        WG_USE_COPY_TO = 8,
        WG_USE_UNIFORM = 0x40,
-       WG_USE_STORAGE = 0x80
+       WG_USE_STORAGE = 0x80,
+       WG_USE_RESOLVE = 0x200
 };
 
 /* What follows differs from here on. */
@@ -105,6 +108,27 @@ typedef struct wg_labelled { /* descriptors of encoders, passes, shader modules 
     const void *times; /* of a pass */
 } wg_labelled;
 
+/* Of a pass. The older state of the header has no chain: there it begins behind it. */
+typedef struct wg_pass_times {
+    wg_chain *chain;
+    wg_object queries;
+    uint32_t begin, end; /* UINT32_MAX: none */
+} wg_pass_times;
+
+typedef struct wg_queries_desc {
+    wg_chain *chain;
+    wg_text label;
+    uint32_t type, count;
+} wg_queries_desc;
+
+typedef struct wg_toggles {
+    wg_chain chain;
+    size_t num_on;
+    const char *const *on;
+    size_t num_off;
+    const char *const *off;
+} wg_toggles;
+
 typedef struct wg_wgsl {
     wg_chain chain;
     wg_text code;
@@ -152,6 +176,12 @@ typedef struct wg_group_desc {
     SYMBOL(void, wgpuInstanceProcessEvents, (wg_object instance))                                            \
     SYMBOL(uint32_t, wgpuAdapterGetLimits, (wg_object adapter, wg_limits * limits))                          \
     SYMBOL(uint32_t, wgpuAdapterGetInfo, (wg_object adapter, wg_adapter_info * info))                        \
+    SYMBOL(uint32_t, wgpuAdapterHasFeature, (wg_object adapter, uint32_t feature))                           \
+    SYMBOL(wg_object, wgpuDeviceCreateQuerySet, (wg_object device, const wg_queries_desc *desc))             \
+    SYMBOL(void, wgpuQuerySetRelease, (wg_object queries))                                                   \
+    SYMBOL(void, wgpuCommandEncoderResolveQuerySet,                                                          \
+           (wg_object encoder, wg_object queries, uint32_t first, uint32_t count, wg_object to,              \
+            uint64_t offset))                                                                                \
     SYMBOL(void, wgpuAdapterRelease, (wg_object adapter))                                                    \
     SYMBOL(wg_object, wgpuDeviceGetQueue, (wg_object device))                                                \
     SYMBOL(void, wgpuDeviceRelease, (wg_object device))                                                      \
@@ -196,6 +226,7 @@ typedef struct wg_group_desc {
     SYMBOL(uint32_t, wgpuDevicePoll, (wg_object device, uint32_t wait, const void *index))                   \
     SYMBOL(wg_object, wgpuDeviceCreateShaderModuleTrusted,                                                   \
            (wg_object device, const wg_labelled *desc, uint64_t checks))                                     \
+    SYMBOL(float, wgpuQueueGetTimestampPeriod, (wg_object queue))                                            \
     SYMBOL(void, wgpuDeviceTick, (wg_object device))
 
 /* Functions with callbacks, whose names end otherwise in Dawn. */

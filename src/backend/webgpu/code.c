@@ -101,6 +101,7 @@ void qn__wg_code_unload(qn__gpu *gpu, qn__code *code) {
     for (uint32_t i = 0; code->pipelines && i < code->info->num_kernels; i++)
         for (wg_pipeline *at = code->pipelines[i], *next; at; at = next) {
             next = at->next;
+            qn__wg_free_groups(gpu, at);
             gpu->api->wgpuBindGroupLayoutRelease(at->layout);
             gpu->api->wgpuComputePipelineRelease(at->pipeline);
             qn__release(allocator, at);

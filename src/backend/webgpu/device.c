@@ -59,7 +59,14 @@ static qn_status open_device(qn__gpu *gpu, char *why) {
     wg_limits limits = {0};
     gpu->api->wgpuAdapterGetLimits(gpu->adapter, &limits);
     limits.chain = NULL;
+    static const char *const rounds[] = {"timestamp_quantization"}, *const trusts[] = {"disable_robustness"};
+    wg_toggles toggles = {
+        .chain = {.type = WG_DAWN_TOGGLES}, .num_on = 1, .on = trusts, .num_off = 1, .off = rounds};
+    const bool times = gpu->api->wgpuAdapterHasFeature(gpu->adapter, gpu->dialect->times_feature);
     const wg_device_desc desc = {
+        .chain = gpu->dialect->has_toggles ? &toggles.chain : NULL,
+        .num_features = times,
+        .features = &gpu->dialect->times_feature,
         .limits = &limits,
         .lost = {.mode = WG_ALLOW_PROCESS_EVENTS, .call = (void (*)(void))was_lost, .user = gpu},
         .error = {.call = qn__wg_note_error, .user = gpu},
@@ -75,8 +82,12 @@ static qn_status open_device(qn__gpu *gpu, char *why) {
     take_limits(gpu, &limits);
     describe(gpu);
     gpu->queue = gpu->api->wgpuDeviceGetQueue(gpu->device);
+    gpu->params_new = UINT32_MAX;
+    gpu->blocks = qn__allocate_zeroed(gpu->services->allocator, QN__WG_PARAMS);
+    if (!gpu->blocks) return QN_ERROR_OUT_OF_MEMORY;
     gpu->params = qn__wg_buffer(gpu, WG_USE_UNIFORM | WG_USE_COPY_TO, QN__WG_PARAMS);
     gpu->nothing = qn__wg_buffer(gpu, WG_USE_STORAGE, 16);
+    if (times) qn__wg_times_begin(gpu);
     if (gpu->queue && gpu->params && gpu->nothing) return QN_OK;
     snprintf(why, QN__WHY, "%s gives no queue or no memory", gpu->dialect->name);
     return QN_ERROR_DRIVER;
@@ -84,10 +95,12 @@ static qn_status open_device(qn__gpu *gpu, char *why) {
 
 static void gpu_close(qn__gpu *gpu) {
     if (gpu->device) qn__wg_drain(gpu);
+    qn__wg_times_end(gpu);
     if (gpu->params) gpu->api->wgpuBufferRelease(gpu->params);
     if (gpu->nothing) gpu->api->wgpuBufferRelease(gpu->nothing);
     if (gpu->queue) gpu->api->wgpuQueueRelease(gpu->queue);
     if (gpu->device) gpu->api->wgpuDeviceRelease(gpu->device);
+    qn__release(gpu->services->allocator, gpu->blocks);
     qn__loss_free(&gpu->loss);
     pthread_mutex_destroy(&gpu->lock);
     qn__release(gpu->services->allocator, gpu);

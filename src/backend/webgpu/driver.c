@@ -7,10 +7,19 @@
 #include "backend/webgpu/webgpu.h"
 #include "util/dynamic.h"
 
-static const wg_dialect wgpu = {
-    .name = "wgpu-native", .asking = "", .message_when_done = true, .limits_behind = 3};
-static const wg_dialect dawn = {
-    .name = "Dawn", .asking = "2", .backend_first = true, .limits_behind = 4, .refuses_aliases = true};
+static const wg_dialect wgpu = {.name = "wgpu-native",
+                                .asking = "",
+                                .message_when_done = true,
+                                .limits_behind = 3,
+                                .times_feature = 9,
+                                .times_chained = true};
+static const wg_dialect dawn = {.name = "Dawn",
+                                .asking = "2",
+                                .backend_first = true,
+                                .limits_behind = 4,
+                                .refuses_aliases = true,
+                                .times_feature = 3,
+                                .has_toggles = true};
 
 void qn__wg_copy_text(char *out, size_t size, wg_text text) {
     size_t length = !text.data ? 0 : text.length == WG_TEXT_END ? strlen(text.data) : text.length;

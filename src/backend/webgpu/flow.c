@@ -84,22 +84,12 @@ qn_status qn__wg_encode(qn__gpu *gpu, bool pass, char *why) {
         gpu->api->wgpuComputePassEncoderRelease(gpu->pass);
         gpu->pass = NULL;
     }
-    if (pass && !gpu->pass) gpu->pass = gpu->api->wgpuCommandEncoderBeginComputePass(gpu->encoder, NULL);
+    if (pass && !gpu->pass) {
+        gpu->pass = gpu->api->wgpuCommandEncoderBeginComputePass(gpu->encoder, NULL);
+        gpu->pipeline_set = gpu->group_set = NULL;
+    }
     gpu->encoded++;
     return QN_OK;
-}
-
-bool qn__wg_keep(qn__gpu *gpu, wg_object object) {
-    wg_submission *s = gpu->current;
-    if (s->num_objects == s->cap) {
-        const size_t cap = s->cap ? 2 * s->cap : 16;
-        wg_object *grown = qn__reallocate(gpu->services->allocator, s->objects, cap * sizeof *grown);
-        if (!grown) return false;
-        s->objects = grown;
-        s->cap = cap;
-    }
-    s->objects[s->num_objects++] = object;
-    return true;
 }
 
 /* ---- reads ---- */
@@ -183,11 +173,13 @@ void qn__wg_flush(qn__gpu *gpu) {
     if (!gpu->encoder || !gpu->current) return;
     qn__wg_encode(gpu, false, why);
     wg_submission *s = gpu->current;
+    qn__wg_times_resolve(gpu);
     wg_object commands = gpu->api->wgpuCommandEncoderFinish(gpu->encoder, NULL);
     gpu->api->wgpuCommandEncoderRelease(gpu->encoder);
     gpu->encoder = NULL;
     gpu->current = NULL;
     gpu->encoded = 0;
+    qn__wg_put_params(gpu);
     if (commands) {
         gpu->api->wgpuQueueSubmit(gpu->queue, 1, &commands);
         gpu->api->wgpuCommandBufferRelease(commands);
@@ -234,13 +226,12 @@ static void finish(qn__gpu *gpu, wg_submission *s) {
         read->next = gpu->free_reads;
         gpu->free_reads = read;
     }
-    for (size_t i = 0; i < s->num_objects; i++) gpu->api->wgpuBindGroupRelease(s->objects[i]);
-    qn__release(gpu->services->allocator, s->objects);
 }
 
-static void reach(qn__gpu *gpu, uint64_t serial) {
+static void reach(qn__gpu *gpu, const wg_submission *s) {
+    const uint64_t serial = s->serial;
     atomic_store(&gpu->completed, serial);
-    qn__wg_reach_marks(gpu, serial);
+    qn__wg_reach_marks(gpu, serial, s->times);
     for (qn__queue *queue = gpu->queues; queue; queue = queue->next)
         while (queue->num_markers && queue->markers[queue->first_marker].serial <= serial) {
             qn__flight_reach(&queue->flight, queue->markers[queue->first_marker].number);
@@ -261,8 +252,11 @@ void qn__wg_advance(qn__gpu *gpu) {
             finish(gpu, s);
             gpu->first = s->next;
             if (!gpu->first) gpu->last = NULL;
-            reach(gpu, s->serial);
-            if (!s->open) qn__release(gpu->services->allocator, s); /* else a callback may still come */
+            reach(gpu, s);
+            if (!s->open) { /* else a callback may still come */
+                qn__release(gpu->services->allocator, s->times);
+                qn__release(gpu->services->allocator, s);
+            }
         }
         gpu->advancing = false;
     }
@@ -282,7 +276,7 @@ static bool is_done(void *user) {
 
 qn_status qn__wg_wait_serial(qn__gpu *gpu, uint64_t serial, uint64_t timeout_ns) {
     waiting w = {gpu, serial};
-    return qn__poll(is_done, &w, timeout_ns, false) ? QN_OK : QN_ERROR_TIMEOUT;
+    return qn__poll(is_done, &w, timeout_ns, !gpu->emulated) ? QN_OK : QN_ERROR_TIMEOUT;
 }
 
 void qn__wg_drain(qn__gpu *gpu) {

@@ -1,5 +1,6 @@
-/* Launches: each part of one is a bind group and a dispatch. Parameter blocks lie one behind another in a uniform buffer,
-   which begins anew when it is full. */
+/* Launches: each part of one is a bind group and a dispatch. The parameter blocks of a submission lie one behind another in a
+   uniform buffer, and are written together before it; the next submission begins at its front again. So launches like those
+   before find their blocks written and their bind groups made. */
 #include <stdio.h>
 #include <string.h>
 
@@ -49,55 +50,160 @@ static void set_offsets(const qn__gpu *gpu, const qn__command *launch, const qn_
     }
 }
 
+/* Where the block is in the buffer: where the last one is if it is the same. */
+static uint32_t place_block(qn__gpu *gpu, const unsigned char *block, uint32_t size) {
+    if (gpu->params_at && gpu->params_last + size <= gpu->params_at &&
+        memcmp(gpu->blocks + gpu->params_last, block, size) == 0)
+        return gpu->params_last;
+    if (gpu->params_at + size > QN__WG_PARAMS) qn__wg_flush(gpu);
+    const uint32_t at = gpu->params_at;
+    gpu->params_at += (size + QN__WG_PARAM_ALIGN - 1) / QN__WG_PARAM_ALIGN * QN__WG_PARAM_ALIGN;
+    gpu->params_last = at;
+    if (memcmp(gpu->blocks + at, block, size) == 0) return at;
+    memcpy(gpu->blocks + at, block, size);
+    if (gpu->params_new > at) gpu->params_new = at;
+    return at;
+}
+
+void qn__wg_put_params(qn__gpu *gpu) {
+    if (gpu->params_new < gpu->params_at)
+        gpu->api->wgpuQueueWriteBuffer(gpu->queue, gpu->params, gpu->params_new,
+                                       gpu->blocks + gpu->params_new, gpu->params_at - gpu->params_new);
+    gpu->params_at = 0;
+    gpu->params_new = UINT32_MAX;
+}
+
 static qn_status put_params(qn__gpu *gpu, const qn__command *launch, const qn__kernel_info *kernel,
                             const qn__part *part, wg_binding *entry) {
+    enum { USUAL = 512 };
     static const qn__implicit_addresses none = {0, 0};
-    unsigned char *block = qn__allocate_zeroed(gpu->services->allocator, kernel->params_size);
+    unsigned char small[USUAL], *block = small;
+    if (kernel->params_size > USUAL) block = qn__allocate(gpu->services->allocator, kernel->params_size);
     if (!block) return QN_ERROR_OUT_OF_MEMORY;
     qn__params_fill(block, launch, kernel, part, &none);
     set_offsets(gpu, launch, kernel, block);
-    if (gpu->params_at + kernel->params_size > QN__WG_PARAMS) {
-        qn__wg_flush(gpu);
-        gpu->params_at = 0;
-    }
     *entry = (wg_binding){.binding = QN__WGSL_PARAMS,
                           .buffer = gpu->params,
-                          .offset = gpu->params_at,
+                          .offset = place_block(gpu, block, kernel->params_size),
                           .size = kernel->params_size};
-    gpu->api->wgpuQueueWriteBuffer(gpu->queue, gpu->params, gpu->params_at, block, kernel->params_size);
-    gpu->params_at +=
-        (kernel->params_size + QN__WG_PARAM_ALIGN - 1) / QN__WG_PARAM_ALIGN * QN__WG_PARAM_ALIGN;
-    qn__release(gpu->services->allocator, block);
+    if (block != small) qn__release(gpu->services->allocator, block);
     return QN_OK;
 }
 
 /* ---- parts ---- */
 
-static qn_status make_group(qn__gpu *gpu, const qn__command *launch, const qn__part *part,
-                            const wg_pipeline *pipeline, wg_object print, wg_object *group, char *why) {
+/* What a launch binds, and what tells it from others. */
+typedef struct bound {
+    wg_binding entries[QN__WG_BINDINGS + 1];
+    wg_group is;
+    bool is_own; /* with a buffer of this launch alone */
+} bound;
+
+static void add_bound(bound *b, uint64_t id) {
+    const wg_binding *entry = &b->entries[b->is.count];
+    b->is.at[b->is.count].id = id;
+    b->is.at[b->is.count++].offset = entry->offset;
+}
+
+/* The buffers: those of the program and of parameter blocks are the only ones in their places, for a pipeline. */
+static qn_status bind_all(qn__gpu *gpu, const qn__command *launch, const qn__part *part,
+                          const wg_pipeline *pipeline, wg_object print, bound *b, char *why) {
     const qn__kernel_info *kernel = &launch->code->info->kernels[launch->kernel];
-    wg_binding entries[QN__WG_BINDINGS + 1] = {{.binding = 0}};
-    size_t count = 0;
     qn_status status = QN_OK;
-    if (kernel->params_size) status = put_params(gpu, launch, kernel, part, &entries[count++]);
+    if (kernel->params_size) {
+        status = put_params(gpu, launch, kernel, part, &b->entries[0]);
+        add_bound(b, 0);
+    }
     for (uint32_t i = 0; i < kernel->num_bindings && !status; i += 2) {
         if (pipeline->roots[i / 2] != i / 2) continue;
-        wg_binding *entry = &entries[count++];
-        entry->binding = kernel->bindings[i];
-        if (kernel->bindings[i + 1] != QN__WGSL_NO_PARAM) {
-            status = bind(gpu, launch, kernel, kernel->bindings[i + 1], entry, why);
-        } else {
-            const bool prints = entry->binding == QN__WGSL_PRINT;
-            entry->buffer = prints ? print : launch->code->constants;
-            entry->size = prints ? QN__PRINT_SIZE : launch->code->info->constants_size;
+        const uint32_t param = kernel->bindings[i + 1];
+        wg_binding *entry = &b->entries[b->is.count];
+        *entry = (wg_binding){.binding = kernel->bindings[i]};
+        if (param != QN__WGSL_NO_PARAM) {
+            const qn__binding *binding = qn__wg_binding_of(launch, param);
+            status = bind(gpu, launch, kernel, param, entry, why);
+            add_bound(b, binding ? binding->memory->address : 0);
+            continue;
         }
-    }
-    const wg_group_desc desc = {.layout = pipeline->layout, .num_entries = count, .entries = entries};
-    if (!status && !(*group = gpu->api->wgpuDeviceCreateBindGroup(gpu->device, &desc))) {
-        snprintf(why, QN__WHY, "kernel %.100s: the device gives no bind group", kernel->name);
-        status = QN_ERROR_DRIVER;
+        b->is_own = entry->binding == QN__WGSL_PRINT;
+        entry->buffer = b->is_own ? print : launch->code->constants;
+        entry->size = b->is_own ? QN__PRINT_SIZE : launch->code->info->constants_size;
+        add_bound(b, 0);
     }
     return status;
+}
+
+static wg_group *find_group(wg_pipeline *pipeline, const bound *b) {
+    for (wg_group **link = &pipeline->groups; *link; link = &(*link)->next) {
+        wg_group *found = *link;
+        if (found->count != b->is.count || memcmp(found->at, b->is.at, found->count * sizeof *found->at) != 0)
+            continue;
+        *link = found->next;
+        found->next = pipeline->groups;
+        return pipeline->groups = found;
+    }
+    return NULL;
+}
+
+/* Another may get its handle. */
+static void release_group(qn__gpu *gpu, wg_object group) {
+    gpu->api->wgpuBindGroupRelease(group);
+    if (gpu->group_set == group) gpu->group_set = NULL;
+}
+
+static void free_group(qn__gpu *gpu, wg_group *group) {
+    release_group(gpu, group->group);
+    qn__release(gpu->services->allocator, group);
+}
+
+void qn__wg_free_groups(qn__gpu *gpu, wg_pipeline *pipeline) {
+    for (wg_group *next; pipeline->groups; pipeline->groups = next) {
+        next = pipeline->groups->next;
+        free_group(gpu, pipeline->groups);
+    }
+}
+
+/* False: it is the caller's. The oldest goes where there are many. */
+static bool keep_group(qn__gpu *gpu, wg_pipeline *pipeline, const bound *b, wg_object group) {
+    wg_group *kept = b->is_own ? NULL : qn__allocate(gpu->services->allocator, sizeof *kept);
+    uint32_t count = 1;
+    if (!kept) return false;
+    *kept = b->is;
+    kept->group = group;
+    kept->next = pipeline->groups;
+    pipeline->groups = kept;
+    for (wg_group **link = &kept->next; *link; link = &(*link)->next) {
+        if (++count <= QN__WG_GROUPS) continue;
+        free_group(gpu, *link);
+        *link = NULL;
+        break;
+    }
+    return true;
+}
+
+/* `is_own`: the caller releases it. */
+static qn_status make_group(qn__gpu *gpu, const qn__command *launch, const qn__part *part,
+                            wg_pipeline *pipeline, wg_object print, wg_object *group, bool *is_own,
+                            char *why) {
+    bound b;
+    b.is.count = 0;
+    b.is_own = false;
+    const qn_status status = bind_all(gpu, launch, part, pipeline, print, &b, why);
+    if (status) return status;
+    const wg_group *found = b.is_own ? NULL : find_group(pipeline, &b);
+    *is_own = false;
+    if (found) {
+        *group = found->group;
+        return QN_OK;
+    }
+    const wg_group_desc desc = {.layout = pipeline->layout, .num_entries = b.is.count, .entries = b.entries};
+    *group = gpu->api->wgpuDeviceCreateBindGroup(gpu->device, &desc);
+    if (!*group) {
+        snprintf(why, QN__WHY, "kernel %.100s: the device gives no bind group", launch->kernel_name);
+        return QN_ERROR_DRIVER;
+    }
+    *is_own = !keep_group(gpu, pipeline, &b, *group);
+    return QN_OK;
 }
 
 /* Words behind the variables, of a kernel that has __local parameters. */
@@ -107,6 +213,15 @@ static uint32_t dynamic_words(const qn__command *launch, const qn__kernel_info *
     return launch->local_memory > before ? (uint32_t)((launch->local_memory - before + 3) / 4) : 1;
 }
 
+static void dispatch(qn__gpu *gpu, wg_object pipeline, wg_object group, const uint32_t groups[3]) {
+    if (gpu->pipeline_set != pipeline) gpu->api->wgpuComputePassEncoderSetPipeline(gpu->pass, pipeline);
+    if (gpu->group_set != group || gpu->pipeline_set != pipeline)
+        gpu->api->wgpuComputePassEncoderSetBindGroup(gpu->pass, 0, group, 0, NULL);
+    gpu->pipeline_set = pipeline;
+    gpu->group_set = group;
+    gpu->api->wgpuComputePassEncoderDispatchWorkgroups(gpu->pass, groups[0], groups[1], groups[2]);
+}
+
 static qn_status launch_part(qn__gpu *gpu, const qn__command *launch, const qn__part *part, wg_object print,
                              char *why) {
     const qn__kernel_info *kernel = &launch->code->info->kernels[launch->kernel];
@@ -114,19 +229,13 @@ static qn_status launch_part(qn__gpu *gpu, const qn__command *launch, const qn__
     wg_object group = NULL;
     memcpy(wanted.local, part->local, sizeof wanted.local);
     qn__wg_find_roots(gpu, launch, wanted.roots);
+    bool is_own = false;
     qn_status status = qn__wg_pipeline((qn__code *)launch->code, launch->kernel, &wanted, &pipeline, why);
-    if (!status) status = make_group(gpu, launch, part, pipeline, print, &group, why);
+    if (!status) status = make_group(gpu, launch, part, pipeline, print, &group, &is_own, why);
     if (!status) status = qn__wg_encode(gpu, true, why);
-    if (status) {
-        if (group) gpu->api->wgpuBindGroupRelease(group);
-        return status;
-    }
-    gpu->api->wgpuComputePassEncoderSetPipeline(gpu->pass, pipeline->pipeline);
-    gpu->api->wgpuComputePassEncoderSetBindGroup(gpu->pass, 0, group, 0, NULL);
-    gpu->api->wgpuComputePassEncoderDispatchWorkgroups(gpu->pass, part->groups[0], part->groups[1],
-                                                       part->groups[2]);
-    if (!qn__wg_keep(gpu, group)) gpu->api->wgpuBindGroupRelease(group);
-    return QN_OK;
+    if (!status) dispatch(gpu, pipeline->pipeline, group, part->groups);
+    if (is_own) release_group(gpu, group); /* the pass keeps it */
+    return status;
 }
 
 /* ---- launches ---- */

@@ -118,7 +118,7 @@ qn_status qn__wg_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, ch
         pthread_mutex_lock(&gpu->lock);
         qn__wg_flush(gpu);
         pthread_mutex_unlock(&gpu->lock);
-        if (!qn__poll(is_done, &w, timeout_ns, false)) status = QN_ERROR_TIMEOUT;
+        if (!qn__poll(is_done, &w, timeout_ns, !gpu->emulated)) status = QN_ERROR_TIMEOUT;
     }
     pthread_mutex_lock(&gpu->lock);
     if (qn__is_lost(&gpu->loss)) {

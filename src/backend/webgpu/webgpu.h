@@ -22,10 +22,13 @@ typedef struct wg_dialect {
     bool message_when_done; /* the callback of submitted work gets one */
     uint32_t limits_behind; /* words between the stride of vertices and the size of a work-group's memory */
     bool refuses_aliases;   /* buffers that a kernel may write are bound once */
+    uint32_t times_feature; /* the number of timestamp queries */
+    bool times_chained;     /* a pass's times begin with a chain */
+    bool has_toggles;       /* Dawn's: that accesses are checked, and times rounded */
 } wg_dialect;
 
-enum { QN__WG_BINDINGS = 48 /* of a kernel, at most */ };
-enum { QN__WG_MAX_DEVICES = 8, QN__WG_PARAMS = 1 << 20, QN__WG_PARAM_ALIGN = 256 };
+enum { QN__WG_BINDINGS = 48 /* of a kernel, at most */, QN__WG_TIMES = 64 /* of a submission, at most */ };
+enum { QN__WG_MAX_DEVICES = 8, QN__WG_PARAMS = 1 << 17, QN__WG_PARAM_ALIGN = 256 };
 
 struct qn__driver {
     const qn__services *services;
@@ -54,8 +57,8 @@ typedef struct wg_submission {
     uint64_t serial;
     uint32_t open; /* callbacks to come */
     wg_read *reads;
-    wg_object *objects; /* to be released */
-    size_t num_objects, cap;
+    uint64_t *times; /* QN__WG_TIMES ticks; NULL: no event stands in it */
+    uint32_t num_times;
 } wg_submission;
 
 struct qn__gpu {
@@ -69,10 +72,16 @@ struct qn__gpu {
     char description[256], version[160], cache_key[512];
     pthread_mutex_t lock; /* for all below, and all calls */
     wg_object encoder, pass, params,
-        nothing; /* what is being encoded; parameter blocks; the buffer for null pointers */
-    uint64_t params_at;
-    uint32_t encoded; /* commands in the encoder */
-    uint64_t serial;  /* of the encoder's submission */
+        nothing;                 /* what is being encoded; parameter blocks; the buffer for null pointers */
+    wg_object queries, resolved; /* timestamps of the encoder's submission; NULL: the adapter has none */
+    double tick_ns;
+    /* What the buffer of parameter blocks holds when the encoder's submission begins. The next block goes to params_at, the last one
+       begins at params_last; what is new is between params_new and params_at. */
+    unsigned char *blocks;
+    uint32_t params_at, params_last, params_new;
+    wg_object pipeline_set, group_set; /* in the pass */
+    uint32_t encoded;                  /* commands in the encoder */
+    uint64_t serial;                   /* of the encoder's submission */
     wg_submission *current, *first, *last;
     wg_read *free_reads; /* with staging buffers */
     bool advancing;      /* a thread prints what is done */
@@ -88,12 +97,25 @@ struct qn__memory {
     uint64_t address, size, room;
 };
 
+enum { QN__WG_GROUPS = 8 /* of a pipeline that are kept */ };
+
+/* A bind group, and what is bound: what no other has while it lives, and from where. */
+typedef struct wg_group {
+    struct wg_group *next;
+    wg_object group;
+    size_t count;
+    struct wg_bound {
+        uint64_t id, offset;
+    } at[QN__WG_BINDINGS + 1];
+} wg_group;
+
 /* A pipeline for a local size and an amount of local memory. */
 typedef struct wg_pipeline {
     struct wg_pipeline *next;
     uint32_t local[3], words;
     uint8_t roots[QN__WG_BINDINGS]; /* see alias.c */
     wg_object pipeline, layout;
+    wg_group *groups; /* the last that launches had, the newest first */
 } wg_pipeline;
 
 /* The program's module where some bindings of a kernel are others. */
@@ -131,6 +153,7 @@ struct qn__mark {
     qn__gpu *gpu;
     qn__mark *next; /* of those that are recorded and not reached */
     uint64_t version, serial, done_version, time_ns;
+    uint32_t time; /* the place among its submission's; QN__WG_TIMES: it has none */
 };
 
 static inline wg_text qn__wg_text(const char *text) { return (wg_text){text, WG_TEXT_END}; }
@@ -143,7 +166,6 @@ void qn__wg_copy_text(char *out, size_t size, wg_text text);
 
 /* flow.c; the lock is held by all but advance and wait */
 qn_status qn__wg_encode(qn__gpu *gpu, bool pass, char *why); /* makes an encoder, and a pass in it or none */
-bool qn__wg_keep(qn__gpu *gpu, wg_object object);            /* a bind group, until the submission is done */
 void qn__wg_flush(qn__gpu *gpu);
 /* Takes a part of a buffer to the host when it is done. info: prints it instead. */
 qn_status qn__wg_read(qn__gpu *gpu, wg_object buffer, uint64_t offset, uint64_t size, void *host,
@@ -184,6 +206,8 @@ void qn__wg_free_variants(qn__code *code);
 const qn__binding *qn__wg_binding_of(const qn__command *launch, uint32_t param);
 
 /* launch.c */
+void qn__wg_put_params(qn__gpu *gpu); /* the blocks of the encoder's submission, before it goes */
+void qn__wg_free_groups(qn__gpu *gpu, wg_pipeline *pipeline);
 qn_status qn__wg_launch(qn__gpu *gpu, const qn__command *launch, char *why);
 
 /* queue.c */
@@ -205,6 +229,10 @@ void qn__wg_mark_destroy(qn__mark *mark);
 bool qn__wg_mark_done(qn__mark *mark, uint64_t version, uint64_t *time_ns);
 qn_status qn__wg_mark_wait(qn__mark *mark, uint64_t version, uint64_t timeout_ns, char *why);
 void qn__wg_record(qn__gpu *gpu, const qn__command *command);
-void qn__wg_reach_marks(qn__gpu *gpu, uint64_t serial); /* that submission is done; the lock is held */
+/* Marks of submissions up to that one are reached; the lock is held. ticks: of its events; NULL: now. */
+void qn__wg_reach_marks(qn__gpu *gpu, uint64_t serial, const uint64_t *ticks);
+void qn__wg_times_begin(qn__gpu *gpu); /* makes what timestamps need, where the adapter has them */
+void qn__wg_times_end(qn__gpu *gpu);
+void qn__wg_times_resolve(qn__gpu *gpu); /* those of the encoder's submission go to the host */
 
 #endif
