@@ -31,11 +31,12 @@ typedef struct wgsl_class {
     uint8_t space;
     uint8_t kind; /* of an element: IR_F32 where all accesses agree, else IR_I32 */
     bool is_seen, is_mixed;
-    bool atomic;                  /* its elements are atomic<u32> */
-    bool narrow;                  /* accesses of less than a word */
-    bool escapes;                 /* pointers to it go through memory or integers */
-    bool has_dynamic;             /* a __local parameter is in it: it ends with all of them */
-    uint32_t step;                /* bytes that a pointer counts in: 4 or 1 */
+    bool atomic;      /* its elements are atomic<u32> */
+    bool quads;       /* they are vectors of four; while planning: something accesses four at once */
+    bool narrow;      /* accesses of less than a word */
+    bool escapes;     /* pointers to it go through memory or integers */
+    bool has_dynamic; /* a __local parameter is in it: it ends with all of them */
+    uint32_t step;    /* bytes that a pointer counts in: 4 or 1 */
     uint32_t num_objects, object; /* the first; buffers: by their places */
     uint64_t size;                /* bytes */
     uint64_t base;                /* the address of its begin, as a number */
@@ -70,7 +71,8 @@ typedef struct wgsl_emitter {
     QN__VEC(uint32_t) bindings;
     bool *agrees;          /* by mark: an `if` whose condition WGSL has to be shown to be uniform */
     const char *condition; /* of the `if` at work, agreed on; or NULL */
-    const bool *divergent; /* by mark: loops that work-items leave apart; for lacks_loop_results, else NULL */
+    const bool
+        *divergent; /* by mark: constructs in which work-items part; for what the device lacks, else NULL */
     uint32_t implicit_size, num_instrs, num_temps;
     qn__c_flow flow;
     ir_loc loc;        /* of the instruction at work, for errors */
@@ -115,6 +117,9 @@ void qn__wgsl_place_constants(wgsl_emitter *e);
 void qn__wgsl_plan(wgsl_emitter *e);
 wgsl_class *qn__wgsl_class(wgsl_emitter *e, const ir_value *pointer); /* NULL: points nowhere */
 bool qn__wgsl_is_tagged(wgsl_emitter *e, const ir_value *pointer);    /* a pointer into several buffers */
+
+/* An access to four aligned words at once. */
+bool qn__wgsl_is_quad(ir_type type, uint32_t align);
 
 /* A pointer as a number, its low word. */
 const char *qn__wgsl_address(wgsl_emitter *e, const ir_value *pointer);

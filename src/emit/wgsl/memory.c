@@ -52,7 +52,27 @@ const char *qn__wgsl_element(wgsl_emitter *e, const wgsl_class *class, uint32_t 
     }
     const bool is_buffer = class->space == IR_GLOBAL_SPACE || class->space == IR_CONSTANT_SPACE;
     e->objects.data[object].is_used = true;
-    return qn__wgsl_text(e, "%s[%s]", is_buffer ? e->objects.data[object].name : class->name, index);
+    const char *name = is_buffer ? e->objects.data[object].name : class->name;
+    if (class->quads) return qn__wgsl_text(e, "%s[(%s) >> 2u][(%s) & 3u]", name, index, index);
+    return qn__wgsl_text(e, "%s[%s]", name, index);
+}
+
+/* Four at once; NULL: the class is not made of vectors, or the access is not one's. */
+static const char *quad(wgsl_emitter *e, const wgsl_place *place, ir_type type, uint32_t align) {
+    if (!place->class->quads || !qn__wgsl_is_quad(type, align)) return NULL;
+    const wgsl_class *class = place->class;
+    wgsl_object *object = &e->objects.data[class->object];
+    object->is_used = true;
+    return qn__wgsl_text(e, "%s[(%s) >> 2u]", class->space == IR_LOCAL_SPACE ? class->name : object->name,
+                         qn__wgsl_index(e, place, 0));
+}
+
+/* Its type, where values of another are meant. */
+static const char *as_type(wgsl_emitter *e, const wgsl_class *class, ir_type type, const char *text,
+                           bool back) {
+    if ((type.kind == IR_F32) == (class->kind == IR_F32)) return text;
+    return qn__wgsl_text(
+        e, (type.kind == IR_F32) != back ? "bitcast<vec4<f32>>(%s)" : "bitcast<vec4<u32>>(%s)", text);
 }
 
 static unsigned class_number(const wgsl_emitter *e, const wgsl_class *class) {
@@ -214,8 +234,12 @@ static const char *lane_of_words(wgsl_emitter *e, const char *const *words, unsi
 static void load_vector(wgsl_emitter *e, const ir_instr *instr, const wgsl_place *place) {
     const ir_type type = instr->results[0]->type;
     const unsigned size = qn__ir_bits(type) / 8;
-    const char *words[8] = {NULL};
+    const char *words[8] = {NULL}, *all = quad(e, place, type, instr->attr.align);
     qn__buf text;
+    if (all) {
+        qn__wgsl_define(e, instr->results[0], as_type(e, place->class, type, all, false));
+        return;
+    }
     qn__buf_init(&text, e->arena);
     qn__buf_printf(&text, "%s(", qn__wgsl_type(e, type));
     for (unsigned i = 0; is_packed(instr, type) && i < size * type.lanes / 4; i++)
@@ -280,6 +304,11 @@ static void store(wgsl_emitter *e, const ir_instr *instr) {
     const ir_type type = value->type;
     const unsigned size = qn__ir_bits(type) / 8;
     const wgsl_place place = qn__wgsl_place(e, instr->operands[0], instr->attr.offset);
+    const char *all = quad(e, &place, type, instr->attr.align);
+    if (all) {
+        qn__wgsl_line(e, "%s = %s;", all, as_type(e, place.class, type, qn__wgsl_use(e, value), true));
+        return;
+    }
     if (!is_packed(instr, type)) {
         for (unsigned i = 0; i < type.lanes; i++) store_lane(e, instr, &place, i);
         return;

@@ -150,6 +150,10 @@ bool qn__wgsl_is_tagged(wgsl_emitter *e, const ir_value *pointer) {
 
 /* ---- accesses ---- */
 
+bool qn__wgsl_is_quad(ir_type type, uint32_t align) {
+    return type.lanes == 4 && qn__ir_bits(type) == 32 && align >= 16;
+}
+
 static void see_access(wgsl_emitter *e, const ir_value *pointer, ir_type type, uint32_t align,
                        int64_t offset) {
     wgsl_class *class = qn__wgsl_class(e, pointer);
@@ -160,16 +164,17 @@ static void see_access(wgsl_emitter *e, const ir_value *pointer, ir_type type, u
     class->kind = kind;
     class->is_seen = true;
     class->narrow |= width < 4 || align < 4;
+    class->quads |= qn__wgsl_is_quad(type, align);
     class->offset_bits |= (uint64_t)offset;
 }
 
-/* Narrow stores beside others' are atomic: work-items may share a word. */
+/* Stores of parts of words are atomic: work-items may share one. */
 static void see_store(wgsl_emitter *e, const ir_instr *instr) {
     const ir_type type = instr->operands[1]->type;
     see_access(e, instr->operands[0], type, instr->attr.align, instr->attr.offset);
     wgsl_class *class = qn__wgsl_class(e, instr->operands[0]);
-    const bool narrow = qn__ir_bits(type) < 32 || instr->attr.align < 4;
-    if (class && narrow && (class->space == IR_GLOBAL_SPACE || class->space == IR_LOCAL_SPACE))
+    const bool whole = instr->attr.align >= 4 && qn__ir_bits(type) * type.lanes % 32 == 0;
+    if (class && !whole && (class->space == IR_GLOBAL_SPACE || class->space == IR_LOCAL_SPACE))
         class->atomic = true;
 }
 
@@ -231,6 +236,29 @@ static void settle(wgsl_class *class) {
     class->step = class->escapes || class->narrow || class->offset_bits & 3 ? 1 : 4;
 }
 
+/* Arrays of vectors, where some access is one's. All buffers of a kernel are, floats and words apart: one memory may be passed for
+   several parameters, which are one type then (backend/webgpu/alias.c). */
+static void settle_quads(wgsl_emitter *e) {
+    bool wanted[2] = {false, false}, refused[2] = {false, false};
+    for (size_t i = 0; i < e->classes.len; i++) {
+        const wgsl_class *class = &e->classes.data[i];
+        const bool is_float = class->kind == IR_F32;
+        if (!is_buffer(class) || class->atomic || !class->is_seen) continue;
+        if (class->num_objects > 1)
+            refused[is_float] = true;
+        else
+            wanted[is_float] |= class->quads;
+    }
+    for (size_t i = 0; i < e->classes.len; i++) {
+        wgsl_class *class = &e->classes.data[i];
+        const bool is_float = class->kind == IR_F32;
+        if (class->space == IR_LOCAL_SPACE) class->quads &= !class->atomic;
+        if (class->space == IR_LOCAL_SPACE) continue;
+        class->quads = is_buffer(class) && class->is_seen && !class->atomic && class->num_objects == 1 &&
+                       e->objects.data[class->object].arg >= 0 && wanted[is_float] && !refused[is_float];
+    }
+}
+
 /* Objects of private and local memory one after another, parameters at the end; addresses as numbers start beyond 0. */
 static void lay_out(wgsl_emitter *e) {
     uint64_t next[IR_SPACE_COUNT];
@@ -262,4 +290,5 @@ void qn__wgsl_plan(wgsl_emitter *e) {
     make_classes(e);
     qn__ir_walk(e->kernel->body, see, e);
     lay_out(e);
+    settle_quads(e);
 }

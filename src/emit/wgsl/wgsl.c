@@ -82,6 +82,7 @@ static void declare_buffer(wgsl_emitter *e, const wgsl_object *object) {
                prints = is_param && e->kernel->args.data[object->arg].arg_kind == IR_ARG_PRINT;
     const char *element = !is_param               ? "u32"
                           : class->atomic         ? "atomic<u32>"
+                          : class->quads          ? (class->kind == IR_F32 ? "vec4<f32>" : "vec4<u32>")
                           : class->kind == IR_F32 ? "f32"
                                                   : "u32";
     const uint32_t number = !is_param ? QN__WGSL_CONSTANTS
@@ -103,6 +104,11 @@ static void declare_local(wgsl_emitter *e, wgsl_class *class, size_t number) {
         e->has_dynamic = true;
         qn__buf_printf(&e->globals, "override words_of_%s: u32 = 1u;\n", e->symbol);
         length = qn__wgsl_text(e, "%llu + words_of_%s", (unsigned long long)class->size / 4, e->symbol);
+    }
+    if (class->quads) {
+        length = class->has_dynamic ? qn__wgsl_text(e, "(%s + 3u) / 4u", length)
+                                    : qn__wgsl_text(e, "%llu", (unsigned long long)(class->size + 15) / 16);
+        element = qn__wgsl_text(e, "vec4<%s>", element);
     }
     qn__buf_printf(&e->globals, "var<workgroup> %s: array<%s, %s>;\n", class->name, element, length);
 }
