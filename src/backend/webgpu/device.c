@@ -154,6 +154,7 @@ static void target(const qn__gpu *gpu, qn__target *target) {
                            .lacks_fast_fma32 = gpu->emulated, /* Mesa's software driver multiplies and adds */
                            .lacks_exact_fma = gpu->emulated,
                            .lacks_loop_results = gpu->emulated,
+                           .lacks_lasting_code = gpu->emulated,
                            .lacks_exact_sums =
                                gpu->emulated, /* it makes b of (a + b) - a; WGSL cannot forbid that */
                            .lacks_division = !gpu->emulated,

@@ -33,6 +33,12 @@ static const char *condition(void *user, const ir_value *value) {
     return qn__wgsl_text(e, "(%s)", text);
 }
 
+/* A condition on arguments alone, with what the driver does not know to be false: grids have no more groups. */
+static const char *unsettled(wgsl_emitter *e, const char *text) {
+    e->builtins |= 1u << WGSL_GROUP_ID;
+    return qn__wgsl_text(e, "%s || group_id.x > 65535u", text);
+}
+
 static bool is_used(void *user, const ir_value *value) { return !is_skipped(user, value); }
 
 static unsigned num_pieces(void *user, const ir_value *target) {
@@ -107,6 +113,8 @@ static void emit_instr(wgsl_emitter *e, ir_instr *instr) {
     if (instr->loc.line) e->loc = instr->loc;
     if (instr->op == IR_IF && e->agrees[instr->mark])
         e->condition = qn__wgsl_agreed(e, qn__wgsl_use(e, instr->operands[0]));
+    else if (instr->op == IR_IF && e->options->target.lacks_lasting_code && !e->divergent[instr->mark])
+        e->condition = unsettled(e, qn__wgsl_use(e, instr->operands[0]));
     if (qn__ir_is_construct(instr))
         qn__c_construct(&e->flow, &dialect, e, instr);
     else if (qn__ir_is_jump(instr))
