@@ -134,11 +134,28 @@ static uint32_t phase_of_reduction(const qn__maker *m, qn__node *node) {
     return m->values[source - m->demand->instances].phase + 1;
 }
 
+static bool has_steps(const qn__maker *m, const qn__form *form) {
+    for (uint32_t l = 0; l < m->loops.count; l++)
+        if (form->steps[l]) return true;
+    return false;
+}
+
+/* Its sources are related already. What is read under a condition stays where that is known. */
+static bool is_fixed(const qn__maker *m, uint32_t i) {
+    const qn__instance *instance = &m->demand->instances[i];
+    if (has_steps(m, &m->values[i].form) || is_own_reduction(m, instance->node)) return false;
+    if (instance->place.condition || instance->node->op == QN__OP_PAD) return false;
+    for (uint32_t s = 0; s < instance->node->num_sources && !instance->stopped; s++)
+        if (!m->values[instance->sources[s]].is_fixed) return false;
+    return true;
+}
+
 static void relate(qn__maker *m, uint32_t i) {
     const qn__instance *instance = &m->demand->instances[i];
     qn__node *node = instance->node;
     qn__value *v = &m->values[i];
     v->is_inner = qn__is_inner(m, &v->form);
+    v->is_fixed = is_fixed(m, i);
     if (v->loads) v->is_inner = v->is_inner || is_inner_condition(m, instance->place.condition);
     if (is_own_reduction(m, node)) v->phase = phase_of_reduction(m, node);
     if (instance->stopped) return;

@@ -81,6 +81,7 @@ static void write_one(const qn__maker *m, qn__text *to) {
     qn__text_add(to, "void tensor(");
     add_parameters(m, to);
     qn__text_add(to, ") {\n");
+    if (m->fixed.length) qn__text_add(to, "%s", m->fixed.text);
     qn__begin_add(m, to, "get_global_id(0)");
     qn__text_add(to, "%s}\n", m->head.length ? m->head.text : "");
 }
@@ -121,6 +122,7 @@ static void free_maker(qn__maker *m) {
     qn__text_free(&m->types);
     qn__text_free(&m->helpers);
     qn__text_free(&m->head);
+    qn__text_free(&m->fixed);
     qn__text_free(&m->words);
     qn__tensors_release(tensors, m->numbers);
     qn__tensors_release(tensors, m);
@@ -139,7 +141,7 @@ static qn_status write_group(qn__schedule *s, uint32_t group, bool together, qn_
     m->demand = &s->demand;
     m->has_rows = qn__group_has_reductions(&s->groups[group]);
     m->together = together;
-    m->types.tensors = m->helpers.tensors = m->head.tensors = m->words.tensors = tensors;
+    m->types.tensors = m->helpers.tensors = m->head.tensors = m->fixed.tensors = m->words.tensors = tensors;
     status = qn__group_write(m);
     forget_work(m);
     return status;

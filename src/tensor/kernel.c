@@ -126,7 +126,7 @@ static void write_needed(qn__maker *m, qn__text *packs, qn__text *elements, cons
         if (v->is_inner)
             qn__value_write(m, m->order[at], elements, packs, indent);
         else if (!v->written)
-            qn__value_write(m, m->order[at], &m->head, NULL, "    ");
+            qn__value_write(m, m->order[at], v->is_fixed ? &m->fixed : &m->head, NULL, "    ");
     }
 }
 
@@ -400,7 +400,8 @@ qn_status qn__group_write(qn__maker *m) {
     describe(m);
     if (m->too_large)
         return qn__tensors_fail(tensors, QN_ERROR_INTERNAL, "tensors: a kernel of too many numbers");
-    return m->failed || m->head.failed || m->types.failed || m->helpers.failed || m->words.failed
+    return m->failed || m->head.failed || m->fixed.failed || m->types.failed || m->helpers.failed ||
+                   m->words.failed
                ? QN_ERROR_OUT_OF_MEMORY
                : QN_OK;
 }

@@ -11,6 +11,7 @@ typedef struct qn__value {
     qn__form form;        /* of a load: the address, of an INDEX: the number */
     bool loads;           /* it is read from memory */
     bool is_inner;        /* it differs from one iteration of the inner loop to the next */
+    bool is_fixed;        /* it is the same for all work-items */
     uint32_t phase;       /* reductions of so many phases have to be done before */
     bool needed, written; /* by the phase that is being written; in the text already */
     uint32_t phases;      /* that need it */
@@ -68,7 +69,8 @@ typedef struct qn__maker {
     bool together; /* it is to be one kernel with other groups, if it can */
     qn__shape shape;
     /* The text. */
-    qn__text types, helpers, head, body;
+    qn__text types, helpers, head;
+    qn__text fixed; /* what is the same for all work-items, before the others' text */
     int64_t *numbers;
     size_t num_numbers, number_room;
     uint32_t constants[QN__KERNEL_CONSTANTS]; /* nodes */

@@ -34,8 +34,12 @@ typedef struct names {
     size_t of[MOST_PARTS];
 } names;
 
+static bool same_text(const qn__text *a, const qn__text *b) {
+    return a->length == b->length && (a->length == 0 || memcmp(a->text, b->text, a->length) == 0);
+}
+
 bool qn__parts_equal(const qn__maker *a, const qn__maker *b) {
-    if (!a->head.text || !b->head.text || strcmp(a->head.text, b->head.text) != 0) return false;
+    if (!same_text(&a->head, &b->head) || !same_text(&a->fixed, &b->fixed)) return false;
     if (a->num_arrays != b->num_arrays || a->num_constants != b->num_constants ||
         a->num_numbers != b->num_numbers || a->has_rows != b->has_rows || a->shape.flat != b->shape.flat ||
         a->shape.team != b->shape.team || a->shape.width != b->shape.width || a->shape.wide != b->shape.wide)
@@ -211,6 +215,7 @@ static void add_class(multi *x, size_t from, size_t to) {
     add_numbers(x, from, to);
     add_constants(x, from, to);
     add_arrays(x, from, to);
+    if (first->fixed.length) qn__text_add(&x->body, "%s", first->fixed.text);
     qn__text_add(&x->body, "        if (item < items) {\n");
     qn__begin_add(first, &x->body, "item");
     qn__text_add(&x->body, "%s        }\n    }", first->head.text);

@@ -140,6 +140,36 @@ static void read_and_written(void **state) {
     qn_step_destroy(step);
 }
 
+/* Whether an element that all work-items read comes after the question which of them there are. */
+typedef struct order {
+    bool asked, early, late;
+} order;
+
+static void note_order(void *user, const char *text) {
+    order *o = user;
+    const char *question = strstr(text, "if (item < items)"), *read = strstr(text, "[0];");
+    if (!question || !read) return;
+    o->asked = true;
+    *(read < question ? &o->early : &o->late) = true;
+}
+
+/* A processor's compiler makes no vectors of a loop that reads one element under a condition. */
+static void what_all_need_comes_first(void **state) {
+    tensor_fixture *f = fixture_of(state);
+    qn_tensor *scale = qn_full(f->t, QN_F32, QN_SCALAR, 4), *y[3];
+    assert_ok(f->context, qn_tensor_realize(scale));
+    for (uint32_t i = 0; i < 3; i++)
+        y[i] = qn_multiply(counting(f, QN_SHAPE(70 + i), 1, 0.5f), qn_sqrt(scale));
+    order o = {.asked = false};
+    assert_ok(f->context, qn_tensor_explain(y, 3, &(qn_explain_desc){.text = true}, note_order, &o));
+    assert_true(o.asked && o.early && !o.late);
+    for (uint32_t i = 0; i < 3; i++) {
+        float values[72];
+        read_floats(f, y[i], values, 70 + i);
+        for (uint32_t k = 0; k < 70 + i; k++) assert_near(values[k], 2 * (1 + 0.5 * k));
+    }
+}
+
 static int begin_scope(void **state) { return qn_scope_begin(fixture_of(state)->t) != QN_OK; }
 static int end_scope(void **state) { return qn_scope_end(fixture_of(state)->t) != QN_OK; }
 
@@ -152,7 +182,8 @@ int main(void) {
                 {"different ones", different_ones},
                 {"too many", too_many},
                 {"those that wait", those_that_wait},
-                {"read and written", read_and_written}};
+                {"read and written", read_and_written},
+                {"what all need comes first", what_all_need_comes_first}};
     enum { COUNT = sizeof list / sizeof *list };
     struct CMUnitTest tests[COUNT];
     tensor_fixture f = make_tensors(NULL);
