@@ -89,11 +89,22 @@ static void pack_panel(B_SPACE SUM *to, global const B_T *b, numbers s, size_t f
     const ulong there = s.k - first * STEP_OF_K;
     from += column * s.b_column + first * STEP_OF_K * s.b_k;
 #if B_ALONG_K
-    for (uint line = 0; line < steps; line += 16)
-        for (uint i = 0; i < NR; i++)
-            for (uint p = line; p < min(line + 16, steps); p++)
+    for (uint line = 0; line < steps; line += RUN)
+        for (uint i = 0; i < NR; i++) {
+            const size_t column_from = from + i * s.b_column + line * STEP_OF_K * s.b_k;
+            const bool whole = i < count && line + RUN <= steps && (line + RUN) * STEP_OF_K <= there;
+            if (whole) {
+                SUM made[RUN];
+                #pragma unroll
+                for (uint r = 0; r < RUN; r++) made[r] = (SUM)B_STEP(column_from + r * STEP_OF_K * s.b_k, STEP_OF_K);
+                #pragma unroll
+                for (uint r = 0; r < RUN; r++) to[(line + r) * NR + i] = made[r];
+                continue;
+            }
+            for (uint p = line; p < min(line + RUN, steps); p++)
                 to[p * NR + i] =
                     i < count ? (SUM)B_STEP(from + i * s.b_column + p * STEP_OF_K * s.b_k, there - p * STEP_OF_K) : 0;
+        }
 #else
     const uint used = (count + LANES - 1) / LANES * LANES; // what lies beyond is not multiplied
     for (size_t p = 0; p < steps; p++) {
