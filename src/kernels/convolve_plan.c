@@ -441,8 +441,10 @@ qn_status qn__convolve_launch(qn_kernels *kernels, qn_stream *stream, const qn__
     qn_status status = qn__plan_get(kernels, &convolve_op, &key, p, &plan);
     if (status) return status;
     qn_buffer *work = NULL;
-    const qn_buffer_desc parts = {
-        .size = plan.work, .uninitialised = true, .label = "qn_kernels_convolve's work"};
+    const qn_buffer_desc parts = {.size = plan.work,
+                                  .uninitialised = true,
+                                  .pool = kernels->pool,
+                                  .label = "qn_kernels_convolve's work"};
     if (plan.work) status = qn_buffer_create(kernels->device, &parts, &work);
     if (!status) status = plan.pack ? launch_packed(stream, p, &plan, work) : launch(stream, p, &plan, work);
     if (!status && plan.sum) status = add_parts(stream, p, &plan, work);

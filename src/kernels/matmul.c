@@ -226,7 +226,7 @@ qn_status qn_kernels_matmul(qn_kernels *kernels, qn_stream *stream, const qn_mat
     if (status) return status;
     scratch own = {.work = NULL};
     const qn_buffer_desc parts = {
-        .size = p.work, .uninitialised = true, .label = "qn_kernels_matmul's parts"};
+        .size = p.work, .uninitialised = true, .pool = kernels->pool, .label = "qn_kernels_matmul's parts"};
     if (p.work) status = qn_buffer_create(kernels->device, &parts, &own.work);
     if (!status) status = launch(kernels, &p, stream, &q, desc, &own);
     if (own.work) qn_buffer_destroy(own.work);

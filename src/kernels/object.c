@@ -6,6 +6,7 @@
 #include "kernels/op.h"
 
 enum { MAGIC = 0x6b65726e };
+enum { KEPT = 16 << 20 }; /* bytes of buffers between kernels */
 
 qn_status qn__op_fail(const qn_kernels *kernels, qn_status status, const char *format, ...) {
     char text[1024];
@@ -89,6 +90,15 @@ qn_status qn_kernels_create_for(uint32_t header, qn_device *device, const qn_ker
         qn__op_release(&made, made.tuning);
         return QN_ERROR_OUT_OF_MEMORY;
     }
+    /* New memory of a processor costs a page fault for every few KiB, which is more than to multiply what is packed there. */
+    if (made.info.kind == QN_DEVICE_CPU)
+        status = qn_memory_pool_create(device, &(qn_memory_pool_desc){.keep = KEPT, .label = "of qn_kernels"},
+                                       &made.pool);
+    if (status) {
+        qn__op_release(&made, made.tuning);
+        qn__op_release(&made, kernels);
+        return status;
+    }
     *kernels = made;
     pthread_mutex_init(&kernels->plan_lock, NULL);
     pthread_mutex_init(&kernels->compile_lock, NULL);
@@ -101,6 +111,7 @@ void qn_kernels_destroy(qn_kernels *kernels) {
     qn__plans_free(kernels);
     qn__compiled_free(kernels);
     qn__op_release(kernels, kernels->tuning);
+    qn_memory_pool_destroy(kernels->pool);
     pthread_mutex_destroy(&kernels->plan_lock);
     pthread_mutex_destroy(&kernels->compile_lock);
     kernels->magic = 0;

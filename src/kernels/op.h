@@ -222,6 +222,7 @@ struct qn_kernels {
     qn_context *context;
     qn_allocator allocator;
     qn_device_info info;
+    qn_memory_pool *pool;      /* of buffers between kernels; NULL: the driver has one */
     qn__tuning *tuning;        /* NULL: none */
     pthread_mutex_t plan_lock; /* of `plans` */
     qn__plan_set *plans;

@@ -10,7 +10,8 @@ bool qn__array_is_packed(const qn_array *array) {
 }
 
 qn_status qn__scratch(qn_kernels *kernels, uint64_t bytes, qn_buffer **buffer) {
-    return qn_buffer_create(kernels->device, &(qn_buffer_desc){.size = bytes ? bytes : 1}, buffer);
+    const qn_buffer_desc desc = {.size = bytes ? bytes : 1, .pool = kernels->pool};
+    return qn_buffer_create(kernels->device, &desc, buffer);
 }
 
 /* A contiguous array of the same sizes in a buffer of its own. */

@@ -787,6 +787,22 @@ static void nans_are_where_they_are_multiplied(void **state) {
     end_kernels(&f);
 }
 
+/* On the CPU device, whose memory is new to the system each time. */
+static void memory_between_kernels_is_kept(void **state) {
+    (void)state;
+    kernels_fixture f = make_kernels_quickly();
+    qn_memory_stats stats;
+    problem p = {.m = 20, .n = 30, .k = 64, .splits = 2};
+    solve(&f, &p, 1);
+    assert_ok(f.context, qn_device_wait(f.device, QN_FOREVER));
+    assert_ok(f.context, qn_device_memory(f.device, &stats));
+    if (f.info.kind == QN_DEVICE_CPU) assert_true(stats.pooled >= 2 * 20 * 30 * sizeof(float));
+    qn_kernels_destroy(f.kernels);
+    assert_ok(f.context, qn_device_memory(f.device, &stats));
+    if (f.info.kind == QN_DEVICE_CPU) assert_int_equal(stats.pooled, 0);
+    qn_context_destroy(f.context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_calls_are_refused),
@@ -805,6 +821,7 @@ int main(void) {
         cmocka_unit_test(products_are_recorded_in_graphs),
         cmocka_unit_test(nans_are_where_they_are_multiplied),
         cmocka_unit_test(elements_beyond_2_31_are_reached),
+        cmocka_unit_test(memory_between_kernels_is_kept),
     };
     return run_device_tests(tests);
 }
