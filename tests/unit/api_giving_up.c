@@ -182,6 +182,38 @@ static void another_thread_cancels(void **state) {
     qn_context_destroy(f.context);
 }
 
+/* Loops that count to a number that ends soon, in many work-items of one group, for minutes together. */
+static void groups_are_left(void **state) {
+    (void)state;
+    static const char text[] = "kernel void count(global volatile uint *o, uint n) {\n"
+                               "    uint sum = 0;\n"
+                               "    for (uint i = 0; i < n; i++) sum += o[i & 7];\n"
+                               "    o[get_local_id(0)] = sum;\n"
+                               "}\n"
+                               "kernel void in_step(global volatile uint *o, uint n) {\n"
+                               "    for (uint i = 0; i < n; i++) {\n"
+                               "        o[get_local_id(0)] += i;\n"
+                               "        barrier(CLK_GLOBAL_MEM_FENCE);\n"
+                               "    }\n"
+                               "}\n";
+    fixture f = make_fixture("cpu", text, "count");
+    qn_buffer *buffer = make_buffer(f.device, 4 * 1024, NULL);
+    qn_stream *stream = qn_device_stream(f.device);
+    const char *const names[] = {"count", "in_step"};
+    for (size_t i = 0; i < 2; i++) {
+        qn_kernel *kernel = make_kernel(f.program, f.context, names[i]);
+        const double start = test_seconds();
+        assert_ok(f.context, qn_launch(stream, kernel, &(qn_range){.global = {1024}, .local = {1024}},
+                                       QN_ARGS(buffer, 1 << 28)));
+        pause_ms(20);
+        assert_ok(f.context, qn_stream_cancel(stream));
+        assert_fails(f.context, qn_stream_wait(stream, QN_FOREVER), QN_ERROR_CANCELLED, names[i]);
+        if (test_seconds() - start > 20)
+            fail_msg("%s was left after %.1f s", names[i], test_seconds() - start);
+    }
+    qn_context_destroy(f.context);
+}
+
 static void keep_status(void *user, qn_status status, const char *message) {
     (void)message;
     atomic_store((atomic_int *)user, (int)status);
@@ -281,15 +313,11 @@ static void who_cannot_says_so(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(compiled_kernels_end),
-        cmocka_unit_test(interpreted_kernels_end),
-        cmocka_unit_test(waits_for_events_end),
-        cmocka_unit_test(another_thread_cancels),
-        cmocka_unit_test(what_waits_for_another_device_is_dropped),
-        cmocka_unit_test(callbacks_tell_of_it),
-        cmocka_unit_test(callbacks_tell_of_what_was_held),
-        cmocka_unit_test(graphs_are_dropped),
-        cmocka_unit_test(who_cannot_says_so),
+        cmocka_unit_test(compiled_kernels_end), cmocka_unit_test(interpreted_kernels_end),
+        cmocka_unit_test(waits_for_events_end), cmocka_unit_test(another_thread_cancels),
+        cmocka_unit_test(groups_are_left),      cmocka_unit_test(what_waits_for_another_device_is_dropped),
+        cmocka_unit_test(callbacks_tell_of_it), cmocka_unit_test(callbacks_tell_of_what_was_held),
+        cmocka_unit_test(graphs_are_dropped),   cmocka_unit_test(who_cannot_says_so),
     };
     return run_device_tests(tests);
 }

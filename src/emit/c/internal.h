@@ -129,8 +129,11 @@ void qn__c_make_available(c_emitter *e, const ir_value *value); /* inside item l
 
 /* group.c: sync points */
 void qn__c_sync(c_emitter *e, ir_instr *instr);
-/* look.c: where a loop begins an iteration. */
+/* look.c: where a loop begins an iteration, in one work-item or gang, and in step. */
 void qn__c_look(c_emitter *e, const ir_instr *loop);
+void qn__c_look_in_step(c_emitter *e, const ir_instr *loop);
+/* Where a work-item or gang begins a chunk. */
+void qn__c_look_between(c_emitter *e, const ir_instr *first);
 
 /* step.c: what runs in step */
 void qn__c_in_step(c_emitter *e, ir_region *region);

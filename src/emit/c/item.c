@@ -335,6 +335,7 @@ void qn__c_chunk(c_emitter *e, ir_instr *first) {
     } else {
         qn__c_items_open(e, !e->plan->chunk_ordered[e->chunk]);
     }
+    qn__c_look_between(e, first);
     for (ir_instr *i = first; i && !e->plan->in_step[i->mark]; i = i->next) {
         visit_operands(i, e);
         for (unsigned r = 0; r < i->num_regions; r++) qn__ir_walk(i->regions[r], visit_operands, e);

@@ -1,11 +1,14 @@
 /* Which loops of a kernel look at whether its launch is cancelled. Those that are certain to end soon do not: such as count,
    in 32 bits at most, or go on by the size of the range or of the group to a bound of 32 bits, and go round no more than 2^32
    times, with what is inside counted too. Others look at each
-   iteration. Between work-groups the device looks itself, so that a kernel without such loops is as if there were no looks. */
+   iteration. Work-items with loops of unknown length are looked at one by one, or gang by gang, as a group of them takes as many times
+   as long. Between work-groups the device looks itself, so that a kernel without such loops is as if there were no looks. */
 #include "emit/c/internal.h"
 
 enum { MOST_STEP = 1 << 20 };
 static const uint64_t most_rounds = (uint64_t)1 << 32, endless = UINT64_MAX;
+/* Of one work-item between two looks at its group. */
+static const uint64_t most_of_an_item = 1 << 16;
 
 static bool is_inside(const ir_region *region, const ir_instr *loop) {
     for (; region; region = region->owner ? region->owner->parent : NULL)
@@ -131,17 +134,22 @@ static uint64_t times(uint64_t a, uint64_t b) { return b && a > endless / b ? en
 
 static uint64_t rounds(const ir_instr *loop);
 
+static uint64_t plus(uint64_t a, uint64_t b) { return b > endless - a ? endless : a + b; }
+
+static uint64_t rounds_inside(const ir_region *region);
+
+/* Of this loop, or of the loops in this construct. */
+static uint64_t rounds_of_all(const ir_instr *instr) {
+    if (instr->op == IR_LOOP) return rounds(instr);
+    uint64_t sum = 0;
+    for (uint32_t r = 0; r < instr->num_regions; r++) sum = plus(sum, rounds_inside(instr->regions[r]));
+    return sum;
+}
+
 /* Of the loops inside, all together. */
 static uint64_t rounds_inside(const ir_region *region) {
     uint64_t sum = 0;
-    for (const ir_instr *i = region->first; i; i = i->next) {
-        uint64_t here = i->op == IR_LOOP ? rounds(i) : 0;
-        for (uint32_t r = 0; r < i->num_regions && i->op != IR_LOOP; r++) {
-            const uint64_t inside = rounds_inside(i->regions[r]);
-            here = inside > endless - here ? endless : here + inside;
-        }
-        sum = here > endless - sum ? endless : sum + here;
-    }
+    for (const ir_instr *i = region->first; i; i = i->next) sum = plus(sum, rounds_of_all(i));
     return sum;
 }
 
@@ -168,7 +176,23 @@ static uint64_t rounds(const ir_instr *loop) {
     return inside ? times(least, inside) : least;
 }
 
+static void look(c_emitter *e) {
+    if (!e->options->target.tries_no_looks) qn__c_line(e, "if (QN_CANCELLED) return;");
+}
+
 void qn__c_look(c_emitter *e, const ir_instr *loop) {
-    if (e->options->target.tries_no_looks || rounds(loop) <= most_rounds) return;
-    qn__c_line(e, "if (QN_CANCELLED) return;");
+    if (rounds(loop) > most_rounds) look(e);
+}
+
+void qn__c_look_in_step(c_emitter *e, const ir_instr *loop) {
+    if (rounds(loop) > most_of_an_item) look(e);
+}
+
+void qn__c_look_between(c_emitter *e, const ir_instr *first) {
+    uint64_t sum = 0;
+    for (const ir_instr *i = first; i && !e->plan->in_step[i->mark]; i = i->next) {
+        const uint64_t here = rounds_of_all(i);
+        if (here <= most_rounds) sum += here; /* others look themselves */
+    }
+    if (sum > most_of_an_item) look(e);
 }

@@ -123,7 +123,7 @@ static void start_params(c_emitter *e, ir_instr *loop) {
 static void step_loop(c_emitter *e, ir_instr *instr) {
     start_params(e, instr);
     const ir_instr *outer = qn__c_open_loop(&e->flow, instr, "for (;;) {");
-    qn__c_look(e, instr);
+    qn__c_look_in_step(e, instr);
     qn__c_in_step(e, instr->regions[0]);
     qn__c_repeat_label(&e->flow, instr);
     if (e->plan->masked) {
