@@ -266,7 +266,9 @@ enum {
        compute capability 9.0; qn_buffer_tensor_map, and docs/language.md, Extensions. */
     QN_CAN_COPY_TILES = 1 << 12,
     QN_CAN_MULTIPLY_MATRICES = 1 << 13, /* matrix units: qn_device_get_matrix_shape */
-    QN_CAN_MULTIPLY_PANELS = 1 << 14    /* qn_panel_product_* in kernels is the hardware's: AMX of x86 */
+    QN_CAN_MULTIPLY_PANELS = 1 << 14,   /* qn_panel_product_* in kernels is the hardware's: AMX of x86 */
+    /* qn_panel_product_bf16 is: by AMX, or by AVX-512's own instruction where it is quicker than products of f32. */
+    QN_CAN_MULTIPLY_BF16_PANELS = 1 << 15
 };
 
 /* A capability's word: "f64" for QN_CAN_F64. NULL for what is not one of them. Any thread. */

@@ -22,11 +22,14 @@ bool qn__matmul_panels_fits(const qn_kernels *kernels, const qn__matmul *q) {
            ((a == QN_BF16 && b == QN_BF16) || (is_byte(a) && is_byte(b)));
 }
 
-/* Where they are the hardware's, and a tile is not mostly empty. */
+/* Where they are the hardware's, and a tile is not mostly empty: registers of tiles still win where it is, other vectors do not. */
 bool qn__matmul_panels_pays(const qn_kernels *kernels, const qn__matmul *q) {
-    enum { LEAST = 12 };
-    return (kernels->info.capabilities & QN_CAN_MULTIPLY_PANELS) && qn__matmul_panels_fits(kernels, q) &&
-           q->m >= LEAST && q->n >= LEAST && q->k >= 2 * GROUP;
+    enum { LEAST_ROWS_BY_TILES = 12, LEAST_ROWS = 24, LEAST_COLUMNS = 12 };
+    const bool tiles = kernels->info.capabilities & QN_CAN_MULTIPLY_PANELS,
+               pairs = (kernels->info.capabilities & QN_CAN_MULTIPLY_BF16_PANELS) &&
+                       !is_byte(q->arrays[QN__MATMUL_A].type);
+    return (tiles || pairs) && qn__matmul_panels_fits(kernels, q) &&
+           q->m >= (tiles ? LEAST_ROWS_BY_TILES : LEAST_ROWS) && q->n >= LEAST_COLUMNS && q->k >= 2 * GROUP;
 }
 
 /* One matrix for all batches. */

@@ -318,6 +318,33 @@ static void processors_multiply_panels(void **state) {
     end_kernels(&f);
 }
 
+static const char *choice_of(kernels_fixture *f, uint64_t m, qn_element in, qn_element result) {
+    enum { N = 64, K = 64 };
+    qn_buffer *a = elements_buffer(f, in, m * K, NULL), *b = elements_buffer(f, in, K * N, NULL),
+              *out = elements_buffer(f, result, m * N, NULL);
+    const qn_matmul_desc desc = {
+        .out = QN_ARRAY(out, result, m, N), .a = QN_ARRAY(a, in, m, K), .b = QN_ARRAY(b, in, K, N)};
+    const char *variant;
+    uint32_t splits;
+    assert_ok(f->context, qn_kernels_matmul_choice(f->kernels, &desc, &variant, &splits));
+    return variant;
+}
+
+/* Which processors multiply panels in hardware differs by what they are of. */
+static void panels_are_chosen_where_they_are_hardware(void **state) {
+    (void)state;
+    kernels_fixture f = make_kernels();
+    const bool tiles = f.info.capabilities & QN_CAN_MULTIPLY_PANELS,
+               of_bf16 = f.info.capabilities & QN_CAN_MULTIPLY_BF16_PANELS;
+    assert_true(of_bf16 || !tiles);
+    assert_int_equal(is_panels(choice_of(&f, 64, QN_BF16, QN_BF16)), of_bf16);
+    assert_int_equal(is_panels(choice_of(&f, 16, QN_BF16, QN_F32)), tiles);
+    assert_int_equal(is_panels(choice_of(&f, 64, QN_I8, QN_I32)), tiles);
+    assert_false(is_panels(choice_of(&f, 64, QN_F32, QN_F32)));
+    print_message("%s: %s\n", f.info.name, tiles ? "tiles" : of_bf16 ? "pairs of bf16" : "no panels");
+    end_kernels(&f);
+}
+
 /* Strides that tile copies take and others, for which operands are copied first; results that are stored by tiles and others. */
 static void quads(void **state) {
     (void)state;
@@ -810,6 +837,7 @@ int main(void) {
         cmocka_unit_test(final_code_does_the_same),
         cmocka_unit_test(processors_pack_panels),
         cmocka_unit_test(processors_multiply_panels),
+        cmocka_unit_test(panels_are_chosen_where_they_are_hardware),
         cmocka_unit_test(quads),
         cmocka_unit_test(quads_of_few_rows_and_parts),
         cmocka_unit_test(k_is_split),

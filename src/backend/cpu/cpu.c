@@ -64,18 +64,20 @@ static void cpuinfo_line(const char *text, const char *name, char *out, size_t s
 /* The cache's key: code for this processor by this compiler. The compiler is known by its file, because
    asking it for its version would cost more than loading from the cache may take. */
 static void describe(qn__gpu *gpu) {
-    char text[8192] = "", model[128] = "", flags[4096] = "";
+    char text[8192] = "", vendor[64] = "", model[128] = "", flags[4096] = "";
     FILE *file = fopen("/proc/cpuinfo", "r");
     if (file) {
         size_t got = fread(text, 1, sizeof text - 1, file);
         text[got] = 0;
         fclose(file);
     }
+    cpuinfo_line(text, "vendor_id", vendor, sizeof vendor);
     cpuinfo_line(text, "model name", model, sizeof model);
     cpuinfo_line(text, "flags", flags, sizeof flags);
     if (!flags[0]) cpuinfo_line(text, "Features", flags, sizeof flags); /* as Arm says */
     gpu->machine = qn__cpu_machine(flags);
     gpu->has_tile_registers = qn__cpu_has_tile_registers(flags);
+    gpu->has_pair_products = qn__cpu_has_pair_products(vendor, flags);
     qn__program compiler = {.path = "interpreter"};
     if (gpu->compiler[0] && !qn__program_identify(gpu->compiler, &compiler))
         compiler = (qn__program){.path = "interpreter"};
@@ -150,6 +152,7 @@ static void cpu_target(const qn__gpu *gpu, qn__target *target) {
     if (!gpu->compiler[0]) return;
     target->vector_bytes = qn__cpu_vector_bytes(gpu);
     target->has_tile_registers = gpu->has_tile_registers;
+    target->has_pair_products = gpu->has_pair_products;
 }
 
 static const char *cpu_cache_key(const qn__gpu *gpu) { return gpu->cache_key; }

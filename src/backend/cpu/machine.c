@@ -62,6 +62,10 @@ bool qn__cpu_has_tile_registers(const char *flags) {
     return has_words(flags, "amx_tile amx_bf16 amx_int8") && qn__allow_tile_registers();
 }
 
+bool qn__cpu_has_pair_products(const char *vendor, const char *flags) {
+    return has_words(flags, "avx512f avx512_bf16") && strcmp(vendor, "GenuineIntel") != 0;
+}
+
 uint32_t qn__cpu_runs_binary(const qn__gpu *gpu, const char *name) {
     const unsigned number = number_of(name);
     return number <= gpu->machine ? number : 0;

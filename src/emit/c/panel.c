@@ -1,6 +1,6 @@
-/* panel_product of the C target: by the registers of tiles that x86 processors with AMX have, else by loops. Eight such registers hold
-   a tile of 32 x 32 sums, 32 rows of 16 words of a, and 16 rows of 32 words of b. Source: "Intel 64 and IA-32 Architectures
-   Software Developer's Manual", volume 1, "Programming with Intel AMX". */
+/* panel_product of the C target: by the registers of tiles that x86 processors with AMX have, by AVX-512's products of pairs of bf16,
+   else by loops. Eight registers of tiles hold 32 x 32 sums, 32 rows of 16 words of a, and 16 rows of 32 words of b. Source: "Intel 64
+   and IA-32 Architectures Software Developer's Manual", volume 1, "Programming with Intel AMX", and volume 2, VDPBF16PS. */
 #include "emit/c/internal.h"
 
 static const struct panel_kind {
@@ -52,6 +52,37 @@ static void by_registers(c_emitter *e, const struct panel_kind *kind) {
     qn__buf_puts(&e->helpers, end_registers);
 }
 
+/* As many rows at a time as leave the latency of a product behind: their sums are 16 registers, beside two of b and an element of a. */
+enum { ROWS_AT_ONCE = 8 };
+
+static void by_pairs(c_emitter *e) {
+    enum { SUMS = 2 * ROWS_AT_ONCE };
+    qn__buf_printf(&e->helpers,
+                   "    typedef f32 sums_16 __attribute__((vector_size(64), aligned(4), may_alias));\n"
+                   "    typedef u32 words_16 __attribute__((vector_size(64), aligned(4), may_alias));\n"
+                   "    for (i32 p = 0; p < panels; ++p)\n"
+                   "        for (i64 r = 0; r < 32; r += %d) {\n"
+                   "            sums_16 *to = (sums_16 *)(sums + 4096l * p + 128 * r);\n"
+                   "            const u8 *x = a + a_row * r, *y = b + panel * p;\n",
+                   ROWS_AT_ONCE);
+    for (unsigned i = 0; i < SUMS; i++)
+        qn__buf_printf(&e->helpers, "            sums_16 s%u = more ? to[%u] : (sums_16){0};\n", i, i);
+    qn__buf_puts(
+        &e->helpers,
+        "            for (i32 w = 0; w < words / 16 * 16; ++w, x += 4, y += 128) {\n"
+        "                const words_16 y0 = *(const words_16 *)y, y1 = *(const words_16 *)(y + 64);\n");
+    for (unsigned i = 0; i < ROWS_AT_ONCE; i++)
+        qn__buf_printf(
+            &e->helpers,
+            "                const words_16 x%u = *(const u32 *)(x + %u * a_row) - (words_16){0};\n"
+            "                __asm__(\"vdpbf16ps %%2, %%1, %%0\" : \"+v\"(s%u) : \"v\"(x%u), \"v\"(y0));\n"
+            "                __asm__(\"vdpbf16ps %%2, %%1, %%0\" : \"+v\"(s%u) : \"v\"(x%u), \"v\"(y1));\n",
+            i, i, 2 * i, i, 2 * i + 1, i);
+    qn__buf_puts(&e->helpers, "            }\n");
+    for (unsigned i = 0; i < SUMS; i++) qn__buf_printf(&e->helpers, "            to[%u] = s%u;\n", i, i);
+    qn__buf_puts(&e->helpers, "        }\n}\n");
+}
+
 static void by_loops(c_emitter *e, const struct panel_kind *kind) {
     const bool is_bf16 = kind == &kinds[IR_PANEL_BF16];
     qn__buf_printf(&e->helpers,
@@ -77,9 +108,14 @@ void qn__c_panel_product(c_emitter *e, const ir_instr *instr) {
     const struct panel_kind *kind = &kinds[instr->attr.index];
     const char *name = qn__arena_printf(e->arena, "qn_panel_product_%s", kind->name);
     if (qn__c_need(e, name)) {
-        qn__buf_printf(&e->helpers, "static __attribute__((noinline)) void %s%s", name, parameters);
+        const bool pairs = !e->options->target.has_tile_registers && e->options->target.has_pair_products &&
+                           kind == &kinds[IR_PANEL_BF16];
+        qn__buf_printf(&e->helpers, "static __attribute__((noinline%s)) void %s%s",
+                       pairs ? ", target(\"avx512f\")" : "", name, parameters);
         if (e->options->target.has_tile_registers)
             by_registers(e, kind);
+        else if (pairs)
+            by_pairs(e);
         else
             by_loops(e, kind);
     }
