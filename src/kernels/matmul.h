@@ -162,6 +162,7 @@ qn_status qn__matmul_packed_plan(const qn_kernels *kernels, const qn__matmul *q,
 /* matmul_vector.c */
 bool qn__matmul_vector_fits(const qn_kernels *kernels, const qn__matmul *q);
 bool qn__matmul_vector_pays(const qn_kernels *kernels, const qn__matmul *q); /* it is the best way */
+void qn__matmul_vector_keep(qn_kernels *kernels, const qn__matmul *q); /* what was chosen, for a tuning */
 uint64_t qn__matmul_vector_splits(const qn_kernels *kernels, const qn__matmul *q);
 void qn__matmul_vector_options(const qn_kernels *kernels, const qn__matmul *q, char *out, size_t size);
 qn_range qn__matmul_vector_range(const qn_kernels *kernels, const qn__matmul *q, uint64_t splits);

@@ -195,6 +195,7 @@ static void set_parts(const qn__matmul *q, qn__matmul_cut *cut, qn__matmul_plan 
 }
 
 static void keep_choice(qn_kernels *kernels, const qn__matmul *q, const qn__matmul_choice *c) {
+    if (c->variant->family == QN__BY_VECTOR) qn__matmul_vector_keep(kernels, q);
     if (!qn__matmul_is_open(q)) return;
     qn__tuned t = qn__matmul_tuned(kernels, q);
     t.values[QN__TUNE_matmul_variant] = qn__matmul_variant_index(c->variant) + 1;

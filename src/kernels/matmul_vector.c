@@ -79,7 +79,7 @@ static void share_on_gpu(const qn_kernels *kernels, const qn__matmul *q, sharing
     while (s->others > 4 && q->k < 4ull * s->others) s->others /= 2;
 }
 
-static sharing share(const qn_kernels *kernels, const qn__matmul *q) {
+static sharing share_untuned(const qn_kernels *kernels, const qn__matmul *q) {
     const qn__matmul_operand x = matrix_of(q);
     sharing s = {.along_k = along_side(q, x) != 1 || along_k(q, x) == 1};
     s.width = width_of(q, s.along_k);
@@ -92,6 +92,37 @@ static sharing share(const qn_kernels *kernels, const qn__matmul *q) {
     s.depth = 4;
     if (s.width > 4) s.width = 4;
     return s;
+}
+
+/* A group of that many work-items, whose sums have room. */
+static bool can_share(const qn_kernels *kernels, const qn__matmul *q, const sharing *s) {
+    const uint64_t items = (uint64_t)s->lanes * s->others, sums = s->along_k ? items : items * s->width,
+                   size = q->arrays[matrix_of(q)].type == QN_F64 ? 8 : 4;
+    return items <= kernels->info.max_group_size && sums * size <= kernels->info.local_memory;
+}
+
+static qn__tuned tuned_of(const qn_kernels *kernels, const qn__matmul *q, const sharing *s) {
+    return qn__tuned_of(kernels, QN__CALL_vector, (const uint64_t[]){sides_of(q), q->k}, "%s %s",
+                        qn__element(q->arrays[matrix_of(q)].type)->name, s->along_k ? "along_k" : "across");
+}
+
+static sharing share(const qn_kernels *kernels, const qn__matmul *q) {
+    const sharing own = share_untuned(kernels, q);
+    qn__tuned t = tuned_of(kernels, q, &own);
+    sharing s = own;
+    s.lanes = qn__tuned_number(&t, QN__TUNE_vector_lanes, own.lanes);
+    s.others = qn__tuned_number(&t, QN__TUNE_vector_lines, own.others);
+    s.depth = qn__tuned_number(&t, QN__TUNE_vector_loads, own.depth);
+    return can_share(kernels, q, &s) ? s : own;
+}
+
+void qn__matmul_vector_keep(qn_kernels *kernels, const qn__matmul *q) {
+    const sharing s = share(kernels, q);
+    qn__tuned t = tuned_of(kernels, q, &s);
+    t.values[QN__TUNE_vector_lanes] = s.lanes;
+    t.values[QN__TUNE_vector_lines] = s.others;
+    t.values[QN__TUNE_vector_loads] = s.depth;
+    qn__tuned_keep(kernels, &t);
 }
 
 bool qn__matmul_vector_fits(const qn_kernels *kernels, const qn__matmul *q) {

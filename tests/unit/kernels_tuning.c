@@ -75,13 +75,15 @@ static void products_are_done_as_the_tuning_says(void **state) {
     end_kernels(&f);
 }
 
-/* What is set for a call of reduce, of rows and of sort is what is chosen for it; what a device cannot do is not. */
+/* What is set for a call of reduce, of rows, of sort and for a vector is what is chosen for it; what a device cannot do is not. */
 static void other_calls_are_done_as_the_tuning_says(void **state) {
     (void)state;
-    static const char *const lines[] = {
-        "reduce f32 f32 sum rows 1x10000: items 64, steps 4",
-        "reduce f32 f32 sum columns 100x100: items 128, steps 16", "rows softmax f32 100x100: items 32",
-        "copy u32 u32 100x100x1: rows 32, columns 64", "sort f32 none 1x10000: sub_groups 4, items 4"};
+    static const char *const lines[] = {"reduce f32 f32 sum rows 1x10000: items 64, steps 4",
+                                        "reduce f32 f32 sum columns 100x100: items 128, steps 16",
+                                        "rows softmax f32 100x100: items 32",
+                                        "copy u32 u32 100x100x1: rows 32, columns 64",
+                                        "sort f32 none 1x10000: sub_groups 4, items 4",
+                                        "vector f32 along_k 100x100: lanes 16, lines 2, loads 8"};
     enum { LINES = sizeof lines / sizeof *lines, COUNT = 10000, SIDE = 100 };
     kernels_fixture f = make_kernels_quickly();
     float *data = random_elements(QN_F32, COUNT, -1, 1, 7);
@@ -129,6 +131,18 @@ static void other_calls_are_done_as_the_tuning_says(void **state) {
         got = buffer_contents(&f, to);
         for (int i = 0; i < COUNT; i++) assert_true(got[i] == data[i % SIDE * SIDE + i / SIDE]);
         free(got);
+        const qn_matmul_desc product = {.out = QN_ARRAY(to, QN_F32, SIDE, 1),
+                                        .a = square,
+                                        .b = QN_ARRAY(from, QN_F32, SIDE, 1),
+                                        .variant = "vector"};
+        assert_ok(f.context, qn_kernels_matmul(kernels, NULL, &product));
+        got = buffer_contents(&f, to);
+        for (int i = 0; i < SIDE; i++) {
+            double by_row = 0;
+            for (int j = 0; j < SIDE; j++) by_row += (double)data[i * SIDE + j] * (double)data[j];
+            assert_true(fabs((double)got[i] - by_row) < 1e-4);
+        }
+        free(got);
         assert_ok(f.context, qn_kernels_sort(kernels, NULL, &(qn_sort_desc){.to_keys = out, .keys = all}));
         got = buffer_contents(&f, to);
         for (int i = 1; i < COUNT; i++) assert_true(got[i - 1] <= got[i]);
@@ -141,7 +155,7 @@ static void other_calls_are_done_as_the_tuning_says(void **state) {
                 for (int i = 0; i < LINES; i++) as_set[i] |= strcmp(line, lines[i]) == 0;
             assert_true(count >=
                         2); /* all but copies and sorts, which a processor does in ways without a choice */
-            assert_true(as_set[0] && as_set[1]);
+            assert_true(as_set[0] && as_set[1] && as_set[LINES - 1]);
             for (int i = 2; i < LINES && !testing("cpu") && !testing("opencl"); i++)
                 if (!as_set[i]) fail_msg("not done: %s", lines[i]);
             qn_kernels_destroy(kernels);
@@ -193,6 +207,7 @@ static void parameters_are_listed(void **state) {
                      : strcmp(t.call, "copy") == 0   ? "f32 f32 1x2x3"
                      : strcmp(t.call, "reduce") == 0 ? "f32 f32 sum rows 1x2"
                      : strcmp(t.call, "rows") == 0   ? "softmax f32 1x2"
+                     : strcmp(t.call, "vector") == 0 ? "f32 along_k 1x2"
                                                      : "u32 u32 1x2",
                      t.name, value);
             qn_kernels_destroy(tuned_with(&f, line));
@@ -216,7 +231,8 @@ static void what_is_no_tuning_is_refused(void **state) {
          "line 1: a tuning begins with 'quern tuning 2'; one of another version of quern is to be"},
         {"quern tuning 20\n", "line 1: a tuning begins"},
         {"quern tunings 2\n", "line 1: a tuning begins"},
-        {QN_TUNING_HEAD "\n\nsorts 3", "line 3: 'sorts' begins no line of a tuning; device, matmul, copy,"},
+        {QN_TUNING_HEAD "\n\nsorts 3",
+         "line 3: 'sorts' begins no line of a tuning; device, matmul, vector, copy,"},
         {QN_TUNING_HEAD "\ndevice cuda", "line 2: a device is 'KIND | DESCRIPTION | DRIVER', not 'cuda'"},
         {QN_TUNING_HEAD "\nmatmul f32 f33",
          "line 2: 'f33' is no OPERAND; a line is 'matmul OPERAND OPERAND TYPE"},
