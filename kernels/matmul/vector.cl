@@ -1,8 +1,8 @@
 // qn_kernels_matmul where one operand is a vector, which is what counts when a model answers one question: the other operand is read
 // once, and that is all the time it takes; so many loads are under way at a time. By -D VECTOR_IS_A: A is one row (m is 1), and B
 // the matrix; else B is one column. ALONG_K: neighbours of the matrix lie along k; else along its side. WIDTH of them, a run, are one
-// load of type RUN_T, and SUMV is the type of so many sums; VECTOR_RUNS where the vector has them together too. LANES, LINES,
-// SLICES: how a group's work-items share the work. DEPTH: loads at a time.
+// load of type RUN_T, at any address with ANYWHERE, and SUMV is the type of so many sums, whose elements are SUM_NAME; VECTOR_RUNS
+// where the vector has them together too. LANES, LINES, SLICES: how a group's work-items share the work. DEPTH: loads at a time.
 #include "numbers.h"
 
 #ifdef VECTOR_IS_A
@@ -35,18 +35,20 @@
 
 #if WIDTH == 1
 #define WIDEN(run) ((SUM)(run))
-#elif defined(SUM_IS_INTEGER)
-#define WIDEN(run) AS_SUMV(int, run)
 #else
-#define WIDEN(run) AS_SUMV(float, run)
+#define WIDEN(run) JOIN(convert_, SUM_NAME, WIDTH)(run)
 #endif
-#define AS_SUMV(sum, run)     JOIN(convert_, sum, WIDTH)(run)
+#if defined(ANYWHERE) && WIDTH > 1
+#define RUN(p) JOIN(vload, WIDTH, )(0, p)
+#else
+#define RUN(p) (*(global const RUN_T *)(p))
+#endif
 #define JOIN(a, b, c)         JOIN_NAMES(a, b, c)
 #define JOIN_NAMES(a, b, c)   a##b##c
 
 // What the vector has for a run, as sums.
 #ifdef VECTOR_RUNS
-#define VECTOR_RUN(p) WIDEN(*(global const RUN_T *)(vector + (p)))
+#define VECTOR_RUN(p) WIDEN(RUN(vector + (p)))
 #elif !defined(ALONG_K) || WIDTH == 1
 #define VECTOR_RUN(p) (SUMV)(SUM) VECTOR_LOAD(vector, p)
 #else
@@ -68,14 +70,14 @@ static SUMV add_runs(global const MATRIX_T *matrix, global const VECTOR_T *vecto
     RUN_T runs[DEPTH];
     for (; count >= DEPTH; count -= DEPTH) {
         #pragma unroll
-        for (uint j = 0; j < DEPTH; j++, m += m_hop) runs[j] = *(global const RUN_T *)(matrix + m);
+        for (uint j = 0; j < DEPTH; j++, m += m_hop) runs[j] = RUN(matrix + m);
         #pragma unroll
         for (uint j = 0; j < DEPTH; j++, v += v_hop) sums = MULTIPLY_ADD(WIDEN(runs[j]), VECTOR_RUN(v), sums);
     }
     if (DEPTH == 1 || count == 0) return sums;
     // Again at once: what is too much loads the first run, which does not count.
     #pragma unroll
-    for (uint j = 0; j + 1 < DEPTH; j++) runs[j] = *(global const RUN_T *)(matrix + (j < count ? m + j * m_hop : m));
+    for (uint j = 0; j + 1 < DEPTH; j++) runs[j] = RUN(matrix + (j < count ? m + j * m_hop : m));
     #pragma unroll
     for (uint j = 0; j + 1 < DEPTH; j++) {
         const SUMV more = MULTIPLY_ADD(WIDEN(runs[j]), VECTOR_RUN(j < count ? v + j * v_hop : v), sums);

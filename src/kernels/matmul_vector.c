@@ -35,7 +35,9 @@ static uint64_t units_of(const qn_kernels *kernels) {
     return kernels->info.compute_units ? kernels->info.compute_units : 16;
 }
 
-/* Neighbours of the matrix in one load: 16 bytes of them, four, or one. */
+enum { RUN = 4 }; /* of a processor's loads, which may begin anywhere */
+
+/* Neighbours of the matrix in one load of a GPU: 16 bytes of them, four, or one. */
 static uint32_t width_of(const qn__matmul *q, bool lines) {
     const qn__matmul_operand x = matrix_of(q);
     const int64_t next = lines ? along_k(q, x) : along_side(q, x),
@@ -82,15 +84,18 @@ static void share_on_gpu(const qn_kernels *kernels, const qn__matmul *q, sharing
 static sharing share_untuned(const qn_kernels *kernels, const qn__matmul *q) {
     const qn__matmul_operand x = matrix_of(q);
     sharing s = {.along_k = along_side(q, x) != 1 || along_k(q, x) == 1};
-    s.width = width_of(q, s.along_k);
     if (!qn__is_processor(kernels)) {
+        s.width = width_of(q, s.along_k);
         share_on_gpu(kernels, q, &s);
         return s;
     }
-    s.lanes = s.along_k ? 128 : 32;
+    /* Along k a line of the cache at a time, four of them: work-items are lanes of one loop there, and more of them had a quarter of the
+       speed. */
+    enum { LINE_BYTES = 64 };
+    s.width = (s.along_k ? along_k(q, x) : along_side(q, x)) == 1 ? RUN : 1;
+    s.lanes = s.along_k ? LINE_BYTES / (s.width * qn_element_size(q->arrays[x].type)) : 32;
     s.others = s.along_k ? 1 : 4;
     s.depth = 4;
-    if (s.width > 4) s.width = 4;
     return s;
 }
 
@@ -155,13 +160,16 @@ void qn__matmul_vector_options(const qn_kernels *kernels, const qn__matmul *q, c
     char width[16] = "", run[16] = "";
     if (s.width > 1) snprintf(width, sizeof width, "%u", s.width);
     if (s.width > 1) snprintf(run, sizeof run, "%s%u", strncmp(storage, "qn_", 3) == 0 ? "x" : "", s.width);
-    const bool has_runs = s.along_k && s.width > 1 && q->arrays[v].type == type &&
-                          qn__matmul_in_runs(q, v, along_k(q, v), 0, s.width);
+    const bool anywhere = qn__is_processor(kernels);
+    const bool has_runs =
+        s.along_k && s.width > 1 && q->arrays[v].type == type &&
+        (anywhere ? along_k(q, v) == 1 : qn__matmul_in_runs(q, v, along_k(q, v), 0, s.width));
     snprintf(out, size,
-             " -D WIDTH=%u -D RUN_T=%s%s -D SUMV=%s%s -D SUM8=%s8 -D DEPTH=%u -D LANES=%u -D %s=%u%s%s%s",
-             s.width, storage, run, sum, width, sum, s.depth, s.lanes, s.along_k ? "LINES" : "SLICES",
-             s.others, has_runs ? " -D VECTOR_RUNS" : "", x == QN__MATMUL_B ? " -D VECTOR_IS_A" : "",
-             s.along_k ? " -D ALONG_K" : "");
+             " -D WIDTH=%u -D RUN_T=%s%s -D SUM_NAME=%s -D SUMV=%s%s -D SUM8=%s8 -D DEPTH=%u -D LANES=%u -D "
+             "%s=%u%s%s%s%s",
+             s.width, storage, run, sum, sum, width, sum, s.depth, s.lanes, s.along_k ? "LINES" : "SLICES",
+             s.others, anywhere ? " -D ANYWHERE" : "", has_runs ? " -D VECTOR_RUNS" : "",
+             x == QN__MATMUL_B ? " -D VECTOR_IS_A" : "", s.along_k ? " -D ALONG_K" : "");
 }
 
 qn_range qn__matmul_vector_range(const qn_kernels *kernels, const qn__matmul *q, uint64_t splits) {
