@@ -45,8 +45,10 @@ static unsigned read_expected(const cl_case *test, expected list[MOST]) {
 static const struct {
     const char *name;
     uint32_t bit;
-} words[] = {
-    {"performance", QN_CHECK_PERFORMANCE}, {"unused", QN_CHECK_UNUSED}, {"buffers", QN_CHECK_BUFFERS}};
+} words[] = {{"performance", QN_CHECK_PERFORMANCE},
+             {"unused", QN_CHECK_UNUSED},
+             {"buffers", QN_CHECK_BUFFERS},
+             {"overflows", QN_CHECK_OVERFLOWS}};
 
 static void read_also(const cl_case *test, qn_check_desc *desc) {
     const char *at = strstr(test->source, "\n// also: ");

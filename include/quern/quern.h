@@ -916,7 +916,8 @@ QN_API qn_status qn_stream_record(qn_stream *stream, qn_event *event);
    for. Errors: QN_ERROR_STATE (never recorded; or the stream records a graph), QN_ERROR_WRONG_CONTEXT,
    QN_ERROR_OUT_OF_MEMORY (also: no more threads), QN_ERROR_DEVICE_LOST. */
 QN_API qn_status qn_stream_wait_event(qn_stream *stream, qn_event *event);
-/* Errors: QN_ERROR_STATE (never recorded), and as qn_stream_wait. */
+/* Errors: QN_ERROR_STATE (never recorded), and as qn_stream_wait: of a kernel before it in its stream that failed the stream's next
+   wait tells as well. What safe programs note is told by waits for streams and devices alone. */
 QN_API qn_status qn_event_wait(qn_event *event, uint64_t timeout_ns);
 /* Whether the newest recorded place is reached, without waiting. Where it never will be, *done is true too, and the
    status is the one that qn_event_wait would give. Errors: QN_ERROR_STATE (never recorded), and as qn_stream_wait but for

@@ -155,42 +155,80 @@ static const ir_instr *find_load(const qn__vm_frame *frame, const ir_value *valu
     return NULL;
 }
 
+/* What a pointer leads into, as far as its instructions tell; NULL: that is not known. */
+static const void *variable_of(const ir_function *kernel, const ir_value *pointer) {
+    while (pointer->value_kind == IR_VALUE_RESULT && pointer->def->op == IR_PTR_ADD)
+        pointer = pointer->def->operands[0];
+    if (pointer->value_kind == IR_VALUE_ARG) return &kernel->args.data[pointer->index];
+    if (pointer->value_kind != IR_VALUE_RESULT) return NULL;
+    if (pointer->def->op == IR_VAR) return pointer->def->attr.var;
+    return pointer->def->op == IR_LOCAL ? &kernel->locals.data[pointer->def->attr.index] : NULL;
+}
+
 /* Its name, and where it is declared, as far as that is known. */
-static const char *variable_name(const qn__vm_frame *frame, const ir_value *value, uint64_t item,
-                                 ir_loc *declared) {
+static qn__check_origin variable_at(const ir_function *kernel, const ir_value *pointer) {
+    while (pointer->value_kind == IR_VALUE_RESULT && pointer->def->op == IR_PTR_ADD)
+        pointer = pointer->def->operands[0];
+    if (pointer->value_kind == IR_VALUE_ARG)
+        return (qn__check_origin){.name = pointer->name, .declared = kernel->args.data[pointer->index].loc};
+    if (pointer->value_kind != IR_VALUE_RESULT) return (qn__check_origin){.name = pointer->name};
+    if (pointer->def->op == IR_VAR)
+        return (qn__check_origin){.name = pointer->def->attr.var->name, .declared = pointer->def->loc};
+    if (pointer->def->op != IR_LOCAL) return (qn__check_origin){.name = pointer->name};
+    const ir_local *local = &kernel->locals.data[pointer->def->attr.index];
+    return (qn__check_origin){.name = local->name, .declared = local->loc};
+}
+
+static qn__check_origin *copied_into(qn__check_run_state *r, const void *variable) {
+    for (unsigned k = 0; k < r->num_origins && variable; k++)
+        if (r->origins[k].of == variable) return &r->origins[k];
+    return NULL;
+}
+
+/* The variable that nobody has written, of which the value is made: not one that it was copied into. */
+static qn__check_origin find_origin(const qn__vm_frame *frame, const ir_value *value, uint64_t item) {
     const ir_function *kernel = frame->program->kernel;
     const ir_instr *load = find_load(frame, value, item, 0);
-    const ir_value *pointer = load ? load->operands[0] : NULL;
-    while (pointer && pointer->value_kind == IR_VALUE_RESULT && pointer->def->op == IR_PTR_ADD)
-        pointer = pointer->def->operands[0];
-    if (!pointer) return value->name;
-    if (pointer->value_kind == IR_VALUE_ARG) *declared = kernel->args.data[pointer->index].loc;
-    if (pointer->value_kind != IR_VALUE_RESULT) return pointer->name;
-    if (pointer->def->op == IR_VAR) *declared = pointer->def->loc;
-    if (pointer->def->op == IR_VAR) return pointer->def->attr.var->name;
-    if (pointer->def->op != IR_LOCAL) return pointer->name;
-    const ir_local *local = &kernel->locals.data[pointer->def->attr.index];
-    *declared = local->loc;
-    return local->name;
+    if (!load) return (qn__check_origin){.name = value->name};
+    const qn__check_origin *copied =
+        copied_into(qn__check_state(frame), variable_of(kernel, load->operands[0]));
+    return copied ? *copied : variable_at(kernel, load->operands[0]);
+}
+
+static bool is_named(const qn__check_origin *origin) {
+    return origin->name && origin->name[0] && origin->name[0] != '.';
+}
+
+/* Undefined bits are stored into a variable: the first time in a work-group, where they are from is kept. */
+static void note_copy(const qn__vm_frame *frame, const qn__vm_instr *instr, uint32_t operand) {
+    qn__check_run_state *r = qn__check_state(frame);
+    const ir_value *value = instr->ir->operands[operand];
+    const void *variable = variable_of(frame->program->kernel, instr->ir->operands[0]);
+    if (!variable || r->num_origins == QN__CHECK_ORIGINS || copied_into(r, variable)) return;
+    uint64_t item = 0;
+    while (item < frame->items && !(frame->active[item] && is_undefined(frame, value, item))) item++;
+    if (item == frame->items) return;
+    qn__check_origin origin = find_origin(frame, value, item);
+    origin.of = variable;
+    if (is_named(&origin)) r->origins[r->num_origins++] = origin;
 }
 
 static void sink(qn__vm_frame *frame, const qn__vm_instr *instr, uint32_t k, const char *what) {
     uint64_t item = 0;
     if (!qn__check_is_dirty(frame, instr, k) || !find_undefined(frame, instr, k, &item)) return;
-    ir_loc declared = {0};
-    const char *name = variable_name(frame, instr->ir->operands[k], item, &declared);
-    const bool is_named = name && name[0] && name[0] != '.';
+    const qn__check_origin origin = find_origin(frame, instr->ir->operands[k], item);
+    const bool has_name = is_named(&origin);
     const qn__check_report found = {.kind = QN_FINDING_UNINITIALISED,
                                     .frame = frame,
                                     .instr = instr->ir,
                                     .item = item,
-                                    .object = is_named ? name : NULL,
-                                    .declared = declared};
+                                    .object = has_name ? origin.name : NULL,
+                                    .declared = origin.declared};
     char text[96];
     QN__CHECK_REPORT(qn__check_state(frame)->checker, &found,
                      "%s of %s depends on %s%.100s%s, which nobody has written", what,
-                     qn__check_item_text(frame, item, text), is_named ? "'" : "", is_named ? name : "memory",
-                     is_named ? "'" : "");
+                     qn__check_item_text(frame, item, text), has_name ? "'" : "",
+                     has_name ? origin.name : "memory", has_name ? "'" : "");
 }
 
 static void branch(qn__vm_frame *frame, const qn__vm_instr *instr) {
@@ -304,6 +342,7 @@ void qn__check_store_bits(qn__vm_frame *frame, const qn__vm_instr *instr) {
     const bool joins = is_cas || (is_rmw && instr->ir->attr.combine != IR_COMBINE_XCHG);
     const unsigned char *from = dirty ? qn__check_bits(frame, note_of(instr)->slots[operand]) : NULL;
     if (joins && !dirty) return;
+    if (dirty) note_copy(frame, instr, operand);
     for (unsigned l = 0; l < instr->lanes; l++)
         for (uint64_t i = 0; i < frame->items; i++) {
             unsigned char *to =

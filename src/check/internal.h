@@ -115,6 +115,14 @@ typedef struct qn__check_order qn__check_order;
 typedef struct qn__check_release qn__check_release;
 typedef struct qn__check_acquired qn__check_acquired;
 
+/* A variable into which undefined bits were copied, and the one that they are of. */
+typedef struct qn__check_origin {
+    const void *of; /* the kernel's argument, local or private variable */
+    const char *name;
+    ir_loc declared;
+} qn__check_origin;
+enum { QN__CHECK_ORIGINS = 32 };
+
 typedef struct qn__check_run_state {
     qn__checker *checker;
     const qn__check_program *program;
@@ -132,6 +140,8 @@ typedef struct qn__check_run_state {
     uint32_t *sub_barriers; /* by sub-group: the last one for local memory, and for global */
     bool has_sub_barriers;
     QN__VEC(qn__check_group) groups;
+    qn__check_origin origins[QN__CHECK_ORIGINS]; /* of the work-group */
+    unsigned num_origins;
     qn__check_order *order; /* NULL: nothing in the kernel orders memory but barriers */
     qn__arena *arena;
 } qn__check_run_state;

@@ -104,6 +104,7 @@ static void begin_group(qn__vm_frame *frame) {
                  (qn__check_group){now, {frame->group_x[0], frame->group_y, frame->group_z}});
     if (r->order) qn__check_order_begin_group(r->order);
     memset(r->dirty, 0, vm->values_size + 1);
+    r->num_origins = 0;
     /* Undefined bytes are the same in each run. */
     memset(frame->privates, 0, r->private_bytes);
     memset(frame->local, 0, r->local_size);

@@ -192,10 +192,26 @@ static ir_value *fold_pointer(ir_function *function, const ir_instr *instr) {
     return qn__ir_const_splat(function, instr->results[0]->type, bits);
 }
 
+/* Of constants, as signed numbers: whether the exact result is another one. */
+static bool overflows(const ir_instr *instr) {
+    const ir_type type = instr->results[0]->type;
+    const double most = ldexp(1, (int)qn__ir_bits(type) - 1);
+    const unsigned up = 64 - qn__ir_bits(type);
+    bool any = false;
+    for (unsigned l = 0; l < type.lanes; l++) {
+        const double a = (double)((int64_t)(instr->operands[0]->bits[l] << up) >> up);
+        const double b = (double)((int64_t)(instr->operands[1]->bits[l] << up) >> up);
+        const double exact = instr->op == IR_ADD ? a + b : instr->op == IR_SUB ? a - b : a * b;
+        any |= !(exact >= -most && exact < most); /* near the end of 64 bits it may be either */
+    }
+    return any;
+}
+
 /* What the checker is to see happens when the kernel runs. */
 static bool is_for_checker(const ir_instr *instr) {
     const ir_value *divisor = instr->num_operands == 2 ? instr->operands[1] : NULL;
     if (!(instr->flags & IR_WRITTEN)) return false;
+    if (qn__ir_is_kept_sum(instr)) return overflows(instr);
     if (!divisor || instr->op < IR_UDIV || instr->op > IR_SREM)
         return instr->op == IR_F2S || instr->op == IR_F2U;
     const uint64_t ones = UINT64_MAX >> (64 - qn__ir_bits(divisor->type));

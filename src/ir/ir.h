@@ -210,7 +210,7 @@ enum {
         1 << 10, /* matrix_load, matrix_store: columns lie together, not rows; ldmatrix: as its row says */
     IR_WRITTEN =
         1
-        << 11 /* for the checker: quotient, shift, float to integer: the program's own; access: volatile there, too */
+        << 11 /* for the checker: quotient, shift, sum, float to integer: the program's own; access: volatile there, too */
 };
 
 typedef enum ir_rounding {
@@ -661,7 +661,12 @@ static inline ir_receivers qn__ir_receivers(const ir_instr *i) {
 }
 /* Nothing but its results matters: can be removed when they are unused. */
 bool qn__ir_is_removable_effect(const ir_instr *instr); /* of an op that is not pure */
+/* A sum or product that a checker looks at (wants_overflows): it stays as the source has it. */
+static inline bool qn__ir_is_kept_sum(const ir_instr *i) {
+    return (i->flags & IR_WRITTEN) && (i->op == IR_ADD || i->op == IR_SUB || i->op == IR_MUL);
+}
 static inline bool qn__ir_is_removable(const ir_instr *i) {
+    if (qn__ir_is_kept_sum(i)) return false;
     return qn__ir_ops[i->op].effects <= IR_EFFECT_QUERY || qn__ir_is_removable_effect(i);
 }
 void qn__ir_unlink(ir_instr *instr); /* takes it out of its region */

@@ -36,6 +36,7 @@ static bool is_within(const ir_instr *access, const ir_value *pointer) {
 typedef struct keeper {
     bool is_private; /* these, else those of shared memory */
     bool is_library; /* or its language defines all of arithmetic */
+    bool overflows;  /* are looked for */
     bool changed;
 } keeper;
 
@@ -48,10 +49,12 @@ static bool is_wanted(const keeper *k, const ir_instr *access, const ir_value *p
 static void mark_arithmetic(const keeper *k, ir_instr *instr) {
     const bool is_whole =
         (instr->op >= IR_UDIV && instr->op <= IR_SREM) || (instr->op >= IR_SHL && instr->op <= IR_ASHR);
+    const bool is_sum = (instr->op == IR_ADD || instr->op == IR_SUB || instr->op == IR_MUL) && k->overflows &&
+                        (instr->flags & IR_NSW);
     const bool converts = instr->op == IR_F2S || instr->op == IR_F2U;
     if (k->is_library && converts)
         instr->flags &= (uint16_t)~IR_WRITTEN; /* lowering marks what does not saturate */
-    if (!k->is_library && is_whole) instr->flags |= IR_WRITTEN;
+    if (!k->is_library && (is_whole || is_sum)) instr->flags |= IR_WRITTEN;
 }
 
 static void visit(ir_instr *instr, void *user) {
@@ -69,7 +72,8 @@ static void visit(ir_instr *instr, void *user) {
 
 static bool keep(qn__pass_context *context, bool is_private) {
     keeper k = {.is_private = is_private,
-                .is_library = context->function->is_library || context->function->is_total};
+                .is_library = context->function->is_library || context->function->is_total,
+                .overflows = context->options->target.wants_overflows};
     qn__ir_walk(context->function->body, visit, &k);
     return k.changed;
 }

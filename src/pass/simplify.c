@@ -275,12 +275,15 @@ static bool is_settled(const simplifier *s, const ir_instr *instr) {
 }
 
 static ir_value *simplify_one(simplifier *s, ir_instr *instr) {
-    if (instr->num_results != 1 || instr->num_regions || !qn__ir_is_removable(instr)) return NULL;
+    const bool is_kept = qn__ir_is_kept_sum(instr);
+    if (instr->num_results != 1 || instr->num_regions || !(is_kept || qn__ir_is_removable(instr)))
+        return NULL;
     const uint32_t constants = count_constants(instr);
     if (constants == instr->num_operands || instr->op == IR_SELECT) {
         ir_value *folded = qn__ir_fold(s->peephole.function, instr);
         if (folded) return folded;
     }
+    if (is_kept) return NULL;
     if (constants && qn__ir_commutes(instr->op) && qn__ir_is_const(instr->operands[0]) &&
         !qn__ir_is_const(instr->operands[1])) {
         ir_value *constant = instr->operands[0];

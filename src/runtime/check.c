@@ -62,6 +62,7 @@ qn_status qn_check_configure(qn_device *device, const qn_check_desc *desc) {
                         "qn_check_configure: also has bits that are no QN_CHECK_*: 0x%x",
                         (unsigned)(wanted.also & ~known));
     status = device->backend->check_configure(device->gpu, &wanted, why);
+    if (!status) device->target.wants_overflows = wanted.also & QN_CHECK_OVERFLOWS;
     return status ? qn__fail(context, status, "qn_check_configure: %s", qn__reason(why, status)) : QN_OK;
 }
 

@@ -252,6 +252,16 @@ qn_status qn_graph_end(qn_stream *stream, qn_graph **out) {
     return status;
 }
 
+/* Its safe kernels may note accesses outside again. */
+static void expect_faults(const qn_graph *graph) {
+    for (size_t i = 0; i < graph->num_steps && atomic_load(&graph->device->safe_programs); i++) {
+        const qn__graph_step *step = &graph->steps[i];
+        if (step->command->kind != QN__COMMAND_LAUNCH) continue;
+        qn_program *program = ((const qn_kernel *)step->object)->program;
+        if (program->faults) atomic_store(&program->may_have_faults, true);
+    }
+}
+
 static qn_status launch(const qn_graph *graph, qn_stream *stream) {
     qn__graph_edition *edition = graph->edition;
     uint64_t number = 0;
@@ -276,6 +286,7 @@ qn_status qn_graph_launch(qn_stream *stream, qn_graph *graph) {
         return qn__fail(context, QN_ERROR_STATE, "qn_graph_launch: the stream records a graph");
     pthread_mutex_lock(&graph->lock);
     status = make_edition(graph, "qn_graph_launch");
+    if (!status) expect_faults(graph);
     if (!status) status = launch(graph, stream);
     pthread_mutex_unlock(&graph->lock);
     if (!status)

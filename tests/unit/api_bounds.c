@@ -304,13 +304,37 @@ static void bounds_before_the_code_is_there(void **state) {
     unlink(path);
 }
 
+/* An event behind a kernel that failed tells so each time, and the stream's next wait does all the same. */
+static void events_tell_failures(void **state) {
+    (void)state;
+    machine m = start_interpreter();
+    qn_kernel *kernel = make_kernel(m.program, m.context, "writes");
+    qn_event *event;
+    bool done;
+    assert_ok(m.context, qn_event_create(m.device, &event));
+    assert_ok(m.context, qn_launch(NULL, kernel, QN_RANGE(WORDS + 1), QN_ARGS(m.buffer, 0)));
+    assert_ok(m.context, qn_stream_record(NULL, event));
+    for (int again = 0; again < 2; again++)
+        assert_fails(m.context, qn_event_wait(event, QN_FOREVER), QN_ERROR_KERNEL_FAILED,
+                     "at byte 16 of 'x', which has 16");
+    assert_fails(m.context, qn_event_done(event, &done), QN_ERROR_KERNEL_FAILED, "kernel writes");
+    assert_true(done);
+    assert_fails(m.context, qn_device_wait(m.device, QN_FOREVER), QN_ERROR_KERNEL_FAILED, "kernel writes");
+    assert_ok(m.context, qn_launch(NULL, kernel, QN_RANGE(WORDS), QN_ARGS(m.buffer, 0)));
+    assert_ok(m.context, qn_stream_record(NULL, event));
+    assert_ok(m.context, qn_event_wait(event, QN_FOREVER));
+    assert_ok(m.context, qn_event_done(event, &done));
+    qn_event_destroy(event);
+    qn_context_destroy(m.context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accesses_outside_end_the_kernel), cmocka_unit_test(whole_objects_and_grids),
         cmocka_unit_test(null_buffers_are_named),          cmocka_unit_test(views_are_bounds),
         cmocka_unit_test(freed_buffers_are_no_memory),     cmocka_unit_test(imported_memory_is_memory),
         cmocka_unit_test(graphs_have_bounds_too),          cmocka_unit_test(ranges_of_graphs_have_bounds),
-        cmocka_unit_test(bounds_before_the_code_is_there),
+        cmocka_unit_test(bounds_before_the_code_is_there), cmocka_unit_test(events_tell_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -387,6 +387,38 @@ static void other_devices_check_nothing(void **state) {
     qn_context_destroy(context);
 }
 
+/* Undefined values that were copied are told of the variable that nobody has written. */
+static void copies_are_not_to_blame(void **state) {
+    (void)state;
+    static const char text[] = "kernel void f(global int *x) {\n"
+                               "    local int shared[4]; int own[2];\n"
+                               "    int l = get_local_id(0);\n"
+                               "    shared[l] = own[l & 1];\n"
+                               "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+                               "    int v = shared[3 - l];\n"
+                               "    if (v) x[l] = v;\n"
+                               "}\n";
+    for (int level = -1; level < 2; level++) {
+        qn_context *context = make_context(&(qn_context_desc){.log = ignore});
+        qn_device *device = get_device(context, "check");
+        qn_program *program;
+        assert_ok(context, qn_program_create(device, &(qn_program_desc){.source = text, .opt_level = level},
+                                             &program));
+        qn_kernel *kernel = make_kernel(program, context, "f");
+        qn_buffer *x = make_buffer(device, 16, NULL);
+        qn_finding finding;
+        const qn_range range = {.global = {4}, .local = {4}};
+        assert_ok(context, qn_launch(NULL, kernel, &range, QN_ARGS(x)));
+        assert_ok(context, qn_device_wait(device, QN_FOREVER));
+        assert_true(qn_check_count(device) >= 1);
+        assert_ok(context, qn_check_get(device, 0, &finding));
+        assert_int_equal(finding.kind, QN_FINDING_UNINITIALISED);
+        assert_string_equal(finding.object, "own");
+        assert_int_equal(finding.declared.line, 2);
+        qn_context_destroy(context);
+    }
+}
+
 /* A launch does not keep its caller: waits have deadlines, and what does not end is cancelled, with what it found before. */
 static void launches_are_cancelled(void **state) {
     (void)state;
@@ -424,6 +456,7 @@ int main(void) {
         cmocka_unit_test(objects_have_declarations),  cmocka_unit_test(buffers_have_labels),
         cmocka_unit_test(findings_are_suppressed),    cmocka_unit_test(operations_and_bytes_are_counted),
         cmocka_unit_test(architectures_have_names),   cmocka_unit_test(launches_are_cancelled),
+        cmocka_unit_test(copies_are_not_to_blame),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -286,6 +286,10 @@ static void graphs_are_safe(void **state) {
     assert_ok(w.context, qn_stream_wait(stream, QN_FOREVER));
     assert_ok(w.context, qn_graph_set_launch(graph, 0, QN_RANGE(COUNT), QN_ARGS(w.x, 2)));
     assert_ok(w.context, qn_graph_launch(stream, graph));
+    for (int again = 0; again < 2; again++) {
+        assert_fails(w.context, qn_stream_wait(stream, QN_FOREVER), QN_ERROR_KERNEL_FAILED, "'x' at byte");
+        assert_ok(w.context, qn_graph_launch(stream, graph));
+    }
     assert_fails(w.context, qn_stream_wait(stream, QN_FOREVER), QN_ERROR_KERNEL_FAILED, "'x' at byte");
     assert_ok(w.context, qn_graph_set_launch(graph, 0, QN_RANGE(COUNT), QN_ARGS(w.x, 0)));
     assert_ok(w.context, qn_graph_launch(stream, graph));

@@ -1,5 +1,7 @@
 /* Events of devices whose kernels this process runs. A mark knows which of its recordings are announced and not yet reached, so that a
    wait is for the recording that it names: a later one, on another stream, may be reached first. */
+#include <string.h>
+
 #include "backend/common/host_queue.h"
 #include "util/file.h"
 #include "util/thread.h"
@@ -11,6 +13,8 @@ struct qn__mark {
     qn__host_recording *pending, **last; /* announced, not yet reached; the oldest first */
     uint64_t announced;                  /* the highest version */
     uint64_t timed, time_ns;             /* the highest version that was reached, and when */
+    qn_status failure;                   /* of what was before it in its stream, and is not told yet */
+    char why[QN__WHY];
 };
 
 /* ---- marks ---- */
@@ -42,7 +46,7 @@ void qn__host_mark_announce(qn__mark *mark, qn__host_recording *recording, uint6
     pthread_mutex_unlock(&mark->lock);
 }
 
-void qn__host_mark_reach(qn__mark *mark, qn__host_recording *recording) {
+void qn__host_mark_reach(qn__mark *mark, qn__host_recording *recording, const qn__sticky *failure) {
     pthread_mutex_lock(&mark->lock);
     qn__host_recording **at = &mark->pending;
     while (*at != recording) at = &(*at)->next;
@@ -51,6 +55,8 @@ void qn__host_mark_reach(qn__mark *mark, qn__host_recording *recording) {
     if (recording->version > mark->timed) {
         mark->timed = recording->version;
         mark->time_ns = qn__now_ns();
+        mark->failure = failure->status == QN_ERROR_CANCELLED ? QN_OK : failure->status;
+        if (mark->failure) memcpy(mark->why, failure->why, sizeof mark->why);
     }
     pthread_cond_broadcast(&mark->changed);
     pthread_mutex_unlock(&mark->lock);
@@ -85,12 +91,13 @@ void qn__host_mark_wake(qn__mark *mark) {
 }
 
 qn_status qn__host_mark_wait(qn__mark *mark, uint64_t version, uint64_t timeout_ns, char *why) {
-    (void)why;
     struct timespec until = qn__deadline(timeout_ns);
     qn_status status = QN_OK;
     pthread_mutex_lock(&mark->lock);
     while (!is_reached(mark, version) && !status)
         if (!qn__cond_wait(&mark->changed, &mark->lock, timeout_ns, &until)) status = QN_ERROR_TIMEOUT;
+    if (!status && mark->timed == version) status = mark->failure;
+    if (status && status != QN_ERROR_TIMEOUT) memcpy(why, mark->why, sizeof mark->why);
     pthread_mutex_unlock(&mark->lock);
     return status;
 }

@@ -81,6 +81,7 @@ const char qn__host_out_of_memory[] = "out of memory for a work-group";
 static const char *execute(qn__queue *queue, node *n, char *why) {
     const qn__command *command = n->command;
     const qn__host_kind *kind = queue->kind;
+    qn__sticky failure;
     unsigned char *to = (unsigned char *)command->to + command->to_offset;
     const unsigned char *from = (const unsigned char *)command->from + command->from_offset;
     switch (command->kind) {
@@ -89,7 +90,12 @@ static const char *execute(qn__queue *queue, node *n, char *why) {
     case QN__COMMAND_COPY: memmove(to, from, (size_t)command->size); break;
     case QN__COMMAND_FILL: fill(command); break;
     case QN__COMMAND_LAUNCH: return kind->run(queue->gpu, command, queue->worker, &queue->now, why);
-    case QN__COMMAND_RECORD: qn__host_mark_reach(command->mark, &n->recording); break;
+    case QN__COMMAND_RECORD:
+        pthread_mutex_lock(&queue->lock);
+        failure = queue->failure;
+        pthread_mutex_unlock(&queue->lock);
+        qn__host_mark_reach(command->mark, &n->recording, &failure);
+        break;
     case QN__COMMAND_WAIT: wait_for_mark(queue, command); break;
     }
     if (kind->moved) kind->moved(queue->gpu, command);

@@ -58,9 +58,10 @@ typedef struct qn__host_recording { /* a RECORD in a queue */
 } qn__host_recording;
 qn_status qn__host_mark_create(const qn__allocator *allocator, qn__mark **mark);
 void qn__host_mark_destroy(qn__mark *mark);
-/* Announced when it is submitted, reached when its queue comes to it; it stays where it is in between. */
+/* Announced when it is submitted, reached when its queue comes to it; it stays where it is in between. Who waits for it gets the
+   failure, unless that is a cancelling, which lets events be reached. */
 void qn__host_mark_announce(qn__mark *mark, qn__host_recording *recording, uint64_t version);
-void qn__host_mark_reach(qn__mark *mark, qn__host_recording *recording);
+void qn__host_mark_reach(qn__mark *mark, qn__host_recording *recording, const qn__sticky *failure);
 bool qn__host_mark_done(qn__mark *mark, uint64_t version, uint64_t *time_ns);
 qn_status qn__host_mark_wait(qn__mark *mark, uint64_t version, uint64_t timeout_ns, char *why);
 /* Without a deadline, but until *stop is true, which whoever sets it tells by waking. */
