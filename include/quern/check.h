@@ -82,7 +82,7 @@ typedef struct qn_check_place {
 
 typedef struct qn_finding {
     qn_finding_kind kind;
-    uint64_t count; /* how often, at these places */
+    uint64_t count; /* how often, at these places; of advice: in how many launches */
     const char *kernel;
     const char *message; /* a sentence without its place */
     const char *text; /* all that is to be told, lines of source and carets among it; ends with a new line */

@@ -56,6 +56,20 @@ static void to_integer(qn__vm_frame *frame, const qn__vm_instr *instr) {
     qn__check_hand_on(frame, instr);
 }
 
+/* An index of WGSL, and the last one. */
+static void index_inside(qn__vm_frame *frame, const qn__vm_instr *instr) {
+    const void *a = qn__vm_slot(frame, instr->a), *b = qn__vm_slot(frame, instr->b);
+    for (uint64_t i = 0; i < frame->items; i++) {
+        const uint64_t index = qn__vm_get(a, instr->size, i), last = qn__vm_get(b, instr->size, i);
+        char what[128];
+        if (!frame->active[i] || index <= last) continue;
+        snprintf(what, sizeof what, "has the index %lld where %llu is the last one, which is taken then",
+                 (long long)(int32_t)index, (unsigned long long)last);
+        tell(frame, instr, QN_FINDING_OUT_OF_BOUNDS, i, what);
+    }
+    qn__check_hand_on(frame, instr);
+}
+
 /* ---- when asked ---- */
 
 static void shift(qn__vm_frame *frame, const qn__vm_instr *instr) {
@@ -142,6 +156,7 @@ qn__vm_handler *qn__check_pick_arith(const ir_instr *instr, uint32_t also) {
     case IR_SREM: return divide;
     case IR_F2S:
     case IR_F2U: return to_integer;
+    case IR_UMIN: return index_inside;
     default: return NULL;
     }
 }

@@ -170,30 +170,6 @@ static void put_object(qn__buf *out, const qn__check_report *report, const qn_fi
     if (finding->declared.file) put_excerpt(out, module, report->declared);
 }
 
-static const char *text_of(qn__checker *checker, const qn__check_report *report, const qn_finding *finding) {
-    const ir_module *module = report->frame->program->kernel->module;
-    const unsigned dims = dims_of(report->frame);
-    char item[80], group[80];
-    qn__buf out;
-    qn__buf_init(&out, &checker->arena);
-    put_place(&out, &finding->place);
-    qn__buf_printf(&out, "%s: kernel '%s': %s\n", titles[finding->kind], finding->kernel, finding->message);
-    put_excerpt(&out, module, loc_of(report, report->instr));
-    qn__buf_printf(&out, "  by work-item %s of work-group %s\n",
-                   ids_text(finding->place.work_item, dims, item, sizeof item),
-                   ids_text(finding->place.work_group, dims, group, sizeof group));
-    if (finding->other.file) {
-        put_place(&out, &finding->other);
-        qn__buf_printf(&out, "the access before, by %swork-item %s of work-group %s\n",
-                       report->other_stamp & QN__STAMP_SEVERAL ? "several, the last of them " : "",
-                       ids_text(finding->other.work_item, dims, item, sizeof item),
-                       ids_text(finding->other.work_group, dims, group, sizeof group));
-        put_excerpt(&out, module, loc_of(report, report->other));
-    }
-    put_object(&out, report, finding);
-    return out.data;
-}
-
 /* ---- what is allowed ---- */
 
 static const char *find_text(qn__str text, const char *wanted) {
@@ -216,18 +192,74 @@ static bool allows(qn__str line, qn_finding_kind kind) {
     return false;
 }
 
-/* In its line, or in the one before if that has nothing else. */
-static bool is_allowed_at(const ir_module *module, ir_loc loc, qn_finding_kind kind) {
-    if (allows(line_of(module, loc.file, loc.line), kind)) return true;
+/* The line before one, if it has nothing but a comment. */
+static qn__str comment_before(const ir_module *module, ir_loc loc) {
     qn__str before = loc.line > 1 ? line_of(module, loc.file, loc.line - 1) : (qn__str){"", 0};
     while (before.len && (*before.data == ' ' || *before.data == '\t')) before.data++, before.len--;
-    return qn__str_starts(before, "//") && allows(before, kind);
+    return qn__str_starts(before, "//") ? before : (qn__str){"", 0};
+}
+
+static bool is_allowed_at(const ir_module *module, ir_loc loc, qn_finding_kind kind) {
+    return allows(line_of(module, loc.file, loc.line), kind) || allows(comment_before(module, loc), kind);
+}
+
+/* A word of the line that stands where a kind of finding should, and is none; empty: there is none. More words behind a kind
+   may be a reason. */
+static qn__str unknown_kind(qn__str line) {
+    const char *at = find_text(line, "quern-check: allow "), *end = line.data + line.len;
+    while (at && at < end) {
+        while (at < end && *at == ' ') at++;
+        qn__str word = {at, 0};
+        while (at < end && *at != ',' && *at != ' ' && *at != '\t' && *at != '\r') at++, word.len++;
+        bool is_known = !word.len;
+        for (int k = 1; k < QN_FINDING_KIND_COUNT; k++)
+            is_known = is_known || qn__str_equal(word, qn__str_of(names[k]));
+        if (!is_known) return word;
+        at = at < end && *at == ',' ? at + 1 : NULL;
+    }
+    return (qn__str){"", 0};
+}
+
+/* A comment that was to allow the finding, and names something else. */
+static void put_unknown_kind(qn__buf *out, const ir_module *module, ir_loc loc) {
+    qn__str word = unknown_kind(line_of(module, loc.file, loc.line));
+    if (!word.len) word = unknown_kind(comment_before(module, loc));
+    if (word.len)
+        qn__buf_printf(out, "  the comment there allows '%.*s', which is no kind of finding\n",
+                       (int)(word.len < 60 ? word.len : 60), word.data);
 }
 
 static bool is_allowed(const qn__check_report *report) {
     const ir_module *module = report->frame->program->kernel->module;
     if (is_allowed_at(module, loc_of(report, report->instr), report->kind)) return true;
     return report->other && is_allowed_at(module, loc_of(report, report->other), report->kind);
+}
+
+/* ---- a new one ---- */
+
+static const char *text_of(qn__checker *checker, const qn__check_report *report, const qn_finding *finding) {
+    const ir_module *module = report->frame->program->kernel->module;
+    const unsigned dims = dims_of(report->frame);
+    char item[80], group[80];
+    qn__buf out;
+    qn__buf_init(&out, &checker->arena);
+    put_place(&out, &finding->place);
+    qn__buf_printf(&out, "%s: kernel '%s': %s\n", titles[finding->kind], finding->kernel, finding->message);
+    put_excerpt(&out, module, loc_of(report, report->instr));
+    qn__buf_printf(&out, "  by work-item %s of work-group %s\n",
+                   ids_text(finding->place.work_item, dims, item, sizeof item),
+                   ids_text(finding->place.work_group, dims, group, sizeof group));
+    if (finding->other.file) {
+        put_place(&out, &finding->other);
+        qn__buf_printf(&out, "the access before, by %swork-item %s of work-group %s\n",
+                       report->other_stamp & QN__STAMP_SEVERAL ? "several, the last of them " : "",
+                       ids_text(finding->other.work_item, dims, item, sizeof item),
+                       ids_text(finding->other.work_group, dims, group, sizeof group));
+        put_excerpt(&out, module, loc_of(report, report->other));
+    }
+    put_object(&out, report, finding);
+    put_unknown_kind(&out, module, loc_of(report, report->instr));
+    return out.data;
 }
 
 void qn__check_report_new(qn__checker *checker, const qn__check_report *report, const char *format, ...) {

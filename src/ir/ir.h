@@ -210,7 +210,7 @@ enum {
         1 << 10, /* matrix_load, matrix_store: columns lie together, not rows; ldmatrix: as its row says */
     IR_WRITTEN =
         1
-        << 11 /* for the checker: quotient, shift, sum, float to integer: the program's own; access: volatile there, too */
+        << 11 /* for the checker: quotient, shift, sum, float to integer: the program's own; umin: of an index; access: volatile there, too */
 };
 
 typedef enum ir_rounding {

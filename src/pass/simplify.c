@@ -284,8 +284,8 @@ static ir_value *simplify_one(simplifier *s, ir_instr *instr) {
         if (folded) return folded;
     }
     if (is_kept) return NULL;
-    if (constants && qn__ir_commutes(instr->op) && qn__ir_is_const(instr->operands[0]) &&
-        !qn__ir_is_const(instr->operands[1])) {
+    if (constants && !(instr->flags & IR_WRITTEN) && qn__ir_commutes(instr->op) &&
+        qn__ir_is_const(instr->operands[0]) && !qn__ir_is_const(instr->operands[1])) {
         ir_value *constant = instr->operands[0];
         instr->operands[0] = instr->operands[1];
         instr->operands[1] = constant;

@@ -341,7 +341,10 @@ static ir_value *clamped(wgsl_lower *w, const wgsl_value *index, ir_value *last)
     enum { DEPTH = 6 };
     ir_value *at = qn__wf_ir(w, index);
     const bool is_inside = qn__ir_is_const(last) && most_of(w, at, DEPTH) <= last->bits[0];
-    return w->unchecked || is_inside ? at : qn__ir_op2(&w->b, IR_UMIN, at, last);
+    if (w->unchecked || is_inside) return at;
+    ir_value *nearest = qn__ir_op2(&w->b, IR_UMIN, at, last);
+    if (w->config->target.wants_checks && nearest->def) nearest->def->flags |= IR_WRITTEN;
+    return nearest;
 }
 
 static ir_value *word(wgsl_lower *w, uint64_t value) {

@@ -4,7 +4,7 @@ import re
 import subprocess
 import unittest
 
-from support import OK, QUERN, RUN_FAILED, USAGE, ToolTest
+from support import COMPILE_ERROR, OK, QUERN, RUN_FAILED, USAGE, ToolTest
 
 FINDINGS = 4
 PAST_END = "kernel void f(global int *x) {\n    x[get_global_id(0)] = 1;%s\n}\n"
@@ -51,14 +51,44 @@ class Check(ToolTest):
     def test_json(self):
         result = self.tool("check", "--json", self.write("k.cl", RACE), "--global", 4, "buf:int:4")
         self.assertEqual(result.returncode, FINDINGS)
-        findings = json.loads(result.stdout)
+        told = json.loads(result.stdout)
+        findings = told["findings"]
+        self.assertIsNone(told["error"])
         self.assertEqual({f["kind"] for f in findings}, {"race"})
         self.assertEqual(findings[0]["object"], "x")
         self.assertEqual(findings[0]["place"]["line"], 2)
         self.assertEqual(findings[0]["other"]["line"], 2)
         self.assertEqual(findings[0]["declared"], {"line": 1, "column": 27, "file": "k.cl"})
         self.assertEqual((findings[0]["buffer"], findings[0]["buffer_size"], findings[0]["buffer_number"]), ("x", 16, 1))
-        self.assertEqual(json.loads(self.tool("check", "--json", self.write("k.cl", RACE), "--global", 1, "buf:int:4").stdout), [])
+        self.assertEqual(json.loads(self.tool("check", "--json", self.write("k.cl", RACE), "--global", 1, "buf:int:4").stdout),
+                         {"findings": [], "error": None})
+
+    def test_json_is_all_of_the_output(self):
+        source = "kernel void f(global int *x) {\n    x[get_global_id(0)] = 1;\n    printf(\"hello\\n\");\n}\n"
+        for form in ("--json", "--sarif"):
+            result = self.tool("check", form, self.write("k.cl", source), "--global", 2, "buf:int:2@-")
+            self.assertEqual(result.returncode, OK)
+            json.loads(result.stdout)
+            self.assertIn("hello\n", result.stderr)
+            self.assertIn("x = 1, 1\n", result.stderr)
+
+    def test_what_does_not_compile_is_told(self):
+        broken = self.write("k.cl", "kernel void f(global int *x) { x[0] = y; }\n")
+        result = self.tool("check", "--json", broken, "--global", 1, "buf:int:1")
+        self.assertEqual(result.returncode, COMPILE_ERROR)
+        told = json.loads(result.stdout)
+        self.assertEqual(told["findings"], [])
+        self.assertIn("'y'", told["error"])
+        invocation = json.loads(self.tool("check", "--sarif", broken, "--global", 1, "buf:int:1").stdout)["runs"][0]["invocations"][0]
+        self.assertFalse(invocation["executionSuccessful"])
+        self.assertIn("'y'", invocation["toolExecutionNotifications"][0]["message"]["text"])
+
+    def test_device(self):
+        kernel = self.write("k.cl", PAST_END % "")
+        self.assertEqual(self.tool("check", kernel, "--device", "check", "--global", 4, "buf:int:4").returncode, OK)
+        result = self.tool("check", kernel, "--device", "cpu", "--global", 4, "buf:int:4")
+        self.assertEqual(result.returncode, USAGE)
+        self.assertIn("--device cpu: kernels are checked on the device 'check'", result.stderr)
 
     def test_sarif(self):
         result = self.tool("check", "--sarif", self.write("k.cl", RACE), "--global", 4, "buf:int:4")
@@ -74,7 +104,8 @@ class Check(ToolTest):
     def test_max(self):
         result = self.tool("check", "--max", 1, self.write("k.cl", RACE), "--global", 4, "buf:int:4")
         self.assertEqual(result.stderr.count("data race"), 1)
-        self.assertRegex(result.stderr, "[2-9] findings\n")
+        count = int(re.search("([2-9]) findings\n", result.stderr).group(1))
+        self.assertIn("%d of them not shown (--max)\n" % (count - 1), result.stderr)
         self.assertEqual(self.tool("check", "--max", "x", "k.cl", "--global", 4).returncode, USAGE)
 
     def test_schedules(self):
@@ -107,6 +138,14 @@ class Check(ToolTest):
         result = self.tool("check", "--budget", 1000, self.write("k.cl", source), "--global", 1, "buf:int:2")
         self.assertEqual(result.returncode, FINDINGS)
         self.assertIn("k.cl:2:5: runaway kernel: kernel 'f': a work-group was stopped in this loop after 1000 steps", result.stderr)
+
+    def test_comments_that_allow_nothing(self):
+        for comment, unknown in ((" // quern-check: allow out-of", "out-of"), (" // quern-check: allow race, bounds", "bounds"),
+                                 (" // quern-check: allow race by design", None), (" // quern-check: allow race", None)):
+            result = self.tool("check", self.write("k.cl", PAST_END % comment), "--global", 5, "buf:int:4")
+            self.assertEqual("is no kind of finding" in result.stderr, unknown is not None, comment)
+            if unknown:
+                self.assertIn("the comment there allows '%s', which is no kind of finding\n" % unknown, result.stderr)
 
     def test_comments_allow(self):
         for comment, expected in ((" // quern-check: allow out-of-bounds", OK), (" // quern-check: allow race, out-of-bounds", OK),

@@ -9,6 +9,6 @@
 @group(0) @binding(1) var<storage, read_write> other: array<atomic<u32>>;
 @compute @workgroup_size(4)
 fn main(@builtin(local_invocation_index) i: u32) {
-    atomicAdd(&data[i + 4], 100);
+    atomicAdd(&data[i + 4], 100); // finds: out-of-bounds
     atomicAdd(&other[i], 1);
 }

@@ -9,8 +9,8 @@
 @compute @workgroup_size(8)
 fn main(@builtin(local_invocation_index) i: u32) {
     var far = array<u32, 8>(0, 3, 4, 5, 1000, 0x40000000, 0x80000000, 0xffffffff);
-    let x = in[far[i]];
-    let y = in[i32(i) - 4];
+    let x = in[far[i]]; // finds: out-of-bounds
+    let y = in[i32(i) - 4]; // finds: out-of-bounds
     let right = x == 5 || (x == 0 && i > 1);
     out[i] = i32(right && (y == 5 || y == 0));
 }

@@ -9,6 +9,6 @@
 @group(0) @binding(1) var<storage, read_write> other: array<i32>;
 @compute @workgroup_size(8)
 fn main(@builtin(local_invocation_index) i: u32) {
-    data[8 + i * 1000000u] = 99;
+    data[8 + i * 1000000u] = 99; // finds: out-of-bounds
     other[i] += 10;
 }

@@ -12,12 +12,12 @@ fn main() {
     var before = 8;
     var mine = array(1, 1, 1, 1);
     for (var i = 0; i < 3; i++) {
-        let read = mine[at[i]] + list[at[i]];
+        let read = mine[at[i]] + list[at[i]]; // finds: out-of-bounds
         out[i] = i32(read >= 0 && read <= 2);
     }
     for (var i = 0; i < 3; i++) {
-        mine[at[i]] = 1;
-        list[at[i]] = 1;
+        mine[at[i]] = 1; // finds: out-of-bounds
+        list[at[i]] = 1; // finds: out-of-bounds
     }
     out[3] = guard;
     out[4] = before;

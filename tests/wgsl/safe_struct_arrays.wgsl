@@ -12,7 +12,7 @@ fn main(@builtin(local_invocation_index) i: u32) {
         data.pairs[i].a += 10;
         data.pairs[i].b += 10;
     } else {
-        data.pairs[i + 1].a = -1;
-        data.pairs[i * 1000].b = -1;
+        data.pairs[i + 1].a = -1; // finds: out-of-bounds
+        data.pairs[i * 1000].b = -1; // finds: out-of-bounds
     }
 }

@@ -11,12 +11,12 @@ fn main() {
     var other = 3.0;
     var m = mat2x2f(1, 1, 1, 1);
     var last = 5.0;
-    let x = v[at[0]] + v[at[1]];
-    let y = m[at[0]][at[1]];
+    let x = v[at[0]] + v[at[1]]; // finds: out-of-bounds
+    let y = m[at[0]][at[1]]; // finds: out-of-bounds
     out[0] = f32(x >= 0 && x <= 2);
     out[1] = f32(y >= 0 && y <= 1);
-    v[at[0]] = 1;
-    m[at[1]][at[0]] = 1;
+    v[at[0]] = 1; // finds: out-of-bounds
+    m[at[1]][at[0]] = 1; // finds: out-of-bounds
     out[2] = other * v.x;
     out[3] = last * m[1][0];
 }

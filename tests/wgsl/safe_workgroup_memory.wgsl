@@ -12,8 +12,8 @@ var<workgroup> second: array<i32, 4>;
 fn main(@builtin(local_invocation_index) i: u32) {
     second[i] = 6;
     workgroupBarrier();
-    if i == 1 { first[at[i]] = 1; }
-    if i == 2 { first[at[0] * at[i]] = 1; }
+    if i == 1 { first[at[i]] = 1; } // finds: out-of-bounds
+    if i == 2 { first[at[0] * at[i]] = 1; } // finds: out-of-bounds
     workgroupBarrier();
     out[i] = second[i];
 }

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "run.h"
 
@@ -118,8 +119,25 @@ static int suppress_file(qn_device *device, const char *path) {
     return status ? tool_fail_status(qn_device_context(device), status) : TOOL_OK;
 }
 
-int check_begin(qn_context *context, const check_options *o) {
+/* What kernels print and values that are written would stand before the findings: they go to the standard error. */
+static void keep_output(check_options *o) {
+    o->kept_output = -1;
+    if (!o->json && !o->sarif) return;
+    fflush(stdout);
+    o->kept_output = dup(STDOUT_FILENO);
+    if (o->kept_output >= 0) dup2(STDERR_FILENO, STDOUT_FILENO);
+}
+
+static void give_output_back(const check_options *o) {
+    fflush(stdout);
+    if (o->kept_output < 0) return;
+    dup2(o->kept_output, STDOUT_FILENO);
+    close(o->kept_output);
+}
+
+int check_begin(qn_context *context, check_options *o) {
     qn_device *device;
+    keep_output(o);
     const qn_status status = qn_device_get(context, "check", &device);
     int result = status ? tool_fail_status(context, status) : TOOL_OK;
     for (unsigned i = 0; i < o->num_suppress && !result; i++) result = suppress_file(device, o->suppress[i]);
@@ -221,7 +239,7 @@ static void begin(const check_options *o) {
                "  {\"tool\": {\"driver\": {\"name\": \"quern check\", \"version\": \"%s\"}}, \"results\": [",
                qn_version());
     else if (o->json)
-        printf(o->summary ? "{\"findings\": [" : "[");
+        printf("{\"findings\": [");
 }
 
 /* ---- what kernels did ---- */
@@ -309,19 +327,32 @@ static void put_profiles(const qn_device *device) {
     }
 }
 
-static void end(const check_options *o, const qn_device *device, uint32_t shown, uint32_t faults,
-                uint32_t advice) {
-    const bool wants_profiles = o->summary && (o->sarif || o->json);
-    if (o->sarif || o->json) printf("%s]", shown ? "\n" : "");
-    if (wants_profiles) printf(o->sarif ? ", \"properties\": {" : ", ");
-    if (wants_profiles) put_json_profiles(device);
-    if (o->sarif)
-        printf(o->summary ? "}}]}\n" : "}]}\n");
-    else if (o->json)
-        printf(o->summary ? "}\n" : "\n");
-    if (o->sarif || o->json) return;
+/* `failure`: why the kernel did not run, or not to its end; NULL: it did. */
+static void end_json(const check_options *o, const qn_device *device, const char *failure) {
+    printf("], \"error\": ");
+    if (failure)
+        put_string(failure);
+    else
+        printf("null");
+    if (o->summary) printf(", ");
+    if (o->summary) put_json_profiles(device);
+    printf("}\n");
+}
+
+static void end_sarif(const check_options *o, const qn_device *device, const char *failure) {
+    printf("], \"invocations\": [{\"executionSuccessful\": %s", failure ? "false" : "true");
+    if (failure) printf(", \"toolExecutionNotifications\": [{\"level\": \"error\", \"message\": {\"text\": ");
+    if (failure) put_string(failure);
+    printf(failure ? "}}]}]" : "}]");
+    if (o->summary) printf(", \"properties\": {");
+    if (o->summary) put_json_profiles(device);
+    printf(o->summary ? "}}]}\n" : "}]}\n");
+}
+
+static void end_text(uint32_t left_out, uint32_t faults, uint32_t advice) {
     if (faults) fprintf(stderr, "%u finding%s\n", (unsigned)faults, faults == 1 ? "" : "s");
     if (advice) fprintf(stderr, "%u remark%s about speed\n", (unsigned)advice, advice == 1 ? "" : "s");
+    if (left_out) fprintf(stderr, "%u of them not shown (--max)\n", (unsigned)left_out);
 }
 
 /* What was left out is told in any case. */
@@ -350,7 +381,18 @@ static void put_unused(const qn_device *device) {
 
 int check_finish(qn_context *context, const check_options *o, int result) {
     qn_device *device;
-    if (qn_device_get(context, "check", &device)) return result;
+    const char *said = qn_error_message(context);
+    char *failure = NULL;
+    if (result) {
+        said = said[0] ? said : "the kernel did not run; the standard error tells why";
+        failure = tool_alloc(strlen(said) + 1);
+        strcpy(failure, said);
+    }
+    give_output_back(o);
+    if (qn_device_get(context, "check", &device)) {
+        free(failure);
+        return result;
+    }
     const uint32_t count = qn_check_count(device), shown = o->max && count > o->max ? o->max : count;
     uint32_t advice = 0;
     begin(o);
@@ -366,7 +408,14 @@ int check_finish(qn_context *context, const check_options *o, int result) {
         else
             put_text(&finding);
     }
-    end(o, device, shown, count - advice, advice);
+    if (shown && (o->json || o->sarif)) putchar('\n');
+    if (o->sarif)
+        end_sarif(o, device, failure);
+    else if (o->json)
+        end_json(o, device, failure);
+    else
+        end_text(count - shown, count - advice, advice);
+    free(failure);
     put_summary(o, device);
     if (o->unused) put_unused(device);
     return !result && count > advice ? TOOL_FINDINGS : result;
@@ -411,8 +460,10 @@ const tool_command tool_check = {
     "  --arch NAME       and work-groups that fill little of a multiprocessor of that architecture (sm_90)\n"
     "  --suppress FILE   leave out what the file names\n"
     "  --unused          tell which lines of these files named nothing\n"
-    "  --max N           print the first N findings\n"
-    "  --json, --sarif   print them to the standard output, for other programs\n\n"
+    "  --max N           print the first N findings, and how many more there are\n"
+    "  --json, --sarif   print them to the standard output, for other programs; what the kernel prints and "
+    "values of @- go to the\n"
+    "                    standard error then\n\n"
     "exit status: 0 nothing was found; 1 the kernel does not compile; 2 usage; 3 the run failed; 4 faults "
     "were found\n\n"
     "example: quern check saxpy.cl --global 5 int:5 float:2 buf:float:4=1,2,3,4 buf:float:4=1\n",

@@ -569,6 +569,10 @@ static void ignore_log(void *user, qn_log_level level, const char *message) {
 }
 
 static int run_here(qn_context *context, run_options *o) {
+    if (o->check && o->device && strcmp(o->device, "check") != 0 && !check_is_wanted())
+        return tool_fail(TOOL_USAGE,
+                         "--device %s: kernels are checked on the device 'check', which interprets them",
+                         o->device);
     if (o->check) o->device = "check";
     int result = o->check ? check_begin(context, &o->checks) : TOOL_OK;
     if (!result) result = is_chain(o) ? chain_run(context, o) : build_and_run(context, o);
