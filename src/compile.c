@@ -94,7 +94,7 @@ static bool fail(compile *c, qn__compile_status status) {
 qn__compile_source qn__compile_source_at(const qn__compile_request *request, size_t index) {
     const qn__compile_source first = {request->name, request->source, request->size};
     qn__compile_source source = index ? request->more[index - 1] : first;
-    if (!source.name) source.name = "kernel.cl";
+    if (!source.name) source.name = request->language == QN__WGSL ? "kernel.wgsl" : "kernel.cl";
     if (!source.size) source.size = strlen(source.text);
     return source;
 }

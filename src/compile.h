@@ -33,7 +33,7 @@ typedef struct qn__compile_define {
 
 /* A file of a program, which is a translation unit of its own. */
 typedef struct qn__compile_source {
-    const char *name; /* what messages and #line call it; NULL: "kernel.cl" */
+    const char *name; /* what messages and #line call it; NULL: "kernel.cl", or "kernel.wgsl" */
     const char *text;
     size_t size; /* bytes; 0: up to the zero byte */
 } qn__compile_source;

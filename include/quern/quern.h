@@ -549,7 +549,7 @@ typedef struct qn_program_desc {
     bool safe; /* no access leaves the memory that a kernel was given or has */
     uint32_t
         loop_budget; /* with `safe`: how often a work-item's loops go round at most; 0: as often as they do */
-    qn_language language;
+    qn_language language; /* a `path` that ends in .wgsl is WGSL in any case */
 } qn_program_desc;
 
 /* Compiles for one device. On the CPU device kernels can be launched within milliseconds: they are interpreted while

@@ -52,6 +52,13 @@ static qn_status take_defines(qn_context *context, const qn_program_desc *desc, 
 }
 
 /* A packed program, given or read: what says how to compile is of no use with it. */
+/* A file's ending says that it is WGSL, as it does in the tool. */
+static qn__language language_of(const qn_program_desc *desc) {
+    const size_t length = desc->path ? strlen(desc->path) : 0;
+    const bool is_named = length > 5 && strcmp(desc->path + length - 5, ".wgsl") == 0;
+    return is_named ? QN__WGSL : (qn__language)desc->language;
+}
+
 static qn_status take_packed(qn_context *context, const qn_program_desc *desc, const char *function,
                              const void *data, size_t size, qn__program_input *input) {
     input->qnb = data;
@@ -182,7 +189,7 @@ qn_status qn__program_request(qn_context *context, const qn_program_desc *desc, 
     request->debug = desc->debug;
     request->safe = desc->safe;
     request->loop_budget = desc->loop_budget;
-    request->language = (qn__language)desc->language;
+    request->language = language_of(desc);
     return status;
 }
 
