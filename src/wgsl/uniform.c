@@ -248,6 +248,22 @@ static void number_variables(uniform *u, const ir_function *kernel) {
     }
 }
 
+static bool parts(const uniform *u, const ir_instr *i) {
+    return i->op == IR_IF && u->varies[i->operands[0]->id];
+}
+
+/* What makes work-items part before they come to the instruction: the nearest `if` around it, or in a loop around it, that does;
+   else something that they have not all come out of. */
+static const ir_instr *cause_of(const uniform *u, const ir_instr *instr) {
+    for (const ir_instr *at = instr->parent->owner; at; at = at->parent->owner) {
+        if (parts(u, at)) return at;
+        if (at->op != IR_LOOP) continue;
+        for (const ir_instr *i = at->regions[0]->first; i; i = i->next)
+            if (parts(u, i)) return i;
+    }
+    return u->cause;
+}
+
 static void complain(uniform *u, const wgsl_gathering *note) {
     const bool is_value = note->wants_value;
     front_diag *diag = u->w->diag;
@@ -259,8 +275,9 @@ static void complain(uniform *u, const wgsl_gathering *note) {
     else
         qn__diag_error(diag, note->loc, text, note->name, who);
     if (note->inner) qn__diag_note(diag, note->inner_loc, "'%s' is here", note->inner);
-    if (!is_value && u->cause) {
-        front_loc loc = u->cause->loc;
+    const ir_instr *cause = is_value ? NULL : cause_of(u, note->instr);
+    if (cause) {
+        front_loc loc = cause->loc;
         loc.file = note->loc.file;
         qn__diag_note(diag, loc, "work-items part here, where a condition is not the same for all");
     }

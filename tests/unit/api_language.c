@@ -118,6 +118,19 @@ static void wrong_uses_are_refused(void **state) {
           .language = QN_LANGUAGE_WGSL},
          QN_ERROR_COMPILE,
          "a WGSL module is one file; this program has 2"},
+        {{.source = "kernel void f() {}", .language = QN_LANGUAGE_WGSL}, QN_ERROR_COMPILE, "kernel.wgsl:1:1"},
+        {{.source = "kernel void f() {}", .path = "f.wgsl"}, /* its ending tells */
+         QN_ERROR_COMPILE,
+         "f.wgsl:1:1: error: expected a declaration"},
+        /* the construct around the barrier, not one before it */
+        {{.source = "@group(0) @binding(0) var<storage, read_write> x: array<u32>;\n"
+                    "@compute @workgroup_size(8) fn f(@builtin(local_invocation_index) i: u32) {\n"
+                    "    var n = 0u;\n"
+                    "    for (var k = 0u; k < x[i]; k++) { n += k; }\n"
+                    "    if n > 3 { workgroupBarrier(); }\n}\n",
+          .language = QN_LANGUAGE_WGSL},
+         QN_ERROR_COMPILE,
+         "kernel.wgsl:5:10: note: work-items part here"},
         {{.source = "kernel void f() {}", .options = "-D 7=2"},
          QN_ERROR_ARGUMENT,
          "does not begin with the name of a macro"},
