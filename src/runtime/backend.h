@@ -51,7 +51,7 @@ typedef enum qn__command_kind {
 typedef struct qn__binding {
     uint32_t param; /* index of the parameter */
     qn__memory *memory;
-    uint64_t offset;
+    uint64_t offset, size; /* of what was passed: a buffer or a view */
 } qn__binding;
 
 /* One piece of work in a stream; also what a graph is a list of. The backend copies what it keeps. */

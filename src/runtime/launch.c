@@ -126,7 +126,7 @@ static void bind_buffer(launch *l, uint32_t index, const qn__use *use) {
     const qn_buffer *buffer = use->buffer;
     const uint64_t address = use->root->address + buffer->offset;
     const uint32_t n = l->num_buffers++;
-    l->bindings[n] = (qn__binding){index, use->root->memory, buffer->offset};
+    l->bindings[n] = (qn__binding){index, use->root->memory, buffer->offset, buffer->size};
     l->uses[n] = *use;
     l->uses[n].writes = param->is_written || param->is_faults;
     l->extents[index] = buffer->size;

@@ -131,7 +131,7 @@ static void huge_launches_are_cut(void **state) {
 
 static void hidden_values(void **state) {
     (void)state;
-    const qn__binding bindings[] = {{1, NULL, 64}, {3, NULL, 4096}};
+    const qn__binding bindings[] = {{.param = 1, .offset = 64}, {.param = 3, .offset = 4096}};
     qn__command launch = launch_of((const uint64_t[]){100, 20, 3}, (const uint32_t[]){32, 4, 1});
     launch.bindings = bindings;
     launch.num_bindings = 2;

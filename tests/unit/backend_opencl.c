@@ -214,7 +214,7 @@ static void launches_take_their_arguments(void **state) {
     }
     /* the same kernel object with another buffer, offset, number and size each time; 13 is no multiple of 4 */
     for (int i = 0; i < 4; i++) {
-        qn__binding binding = {0, i % 2 ? b.memory : a.memory, 16 * (uint64_t)i};
+        qn__binding binding = {.memory = i % 2 ? b.memory : a.memory, .offset = 16 * (uint64_t)i};
         submit(launch_of(ADD, args, &binding, i + 1, 13, 4));
     }
     read_now(a, 0, out, sizeof out);
@@ -222,7 +222,7 @@ static void launches_take_their_arguments(void **state) {
     read_now(b, 0, out, sizeof out);
     for (int i = 0; i < 64; i++) assert_int_equal(out[i], 2 * (i >= 4 && i < 17) + 4 * (i >= 12 && i < 25));
     /* the last group is smaller than the required size */
-    qn__binding binding = {0, a.memory, 0};
+    qn__binding binding = {.memory = a.memory};
     for (int i = 0; i < 64; i++) out[i] = i;
     put(a, 0, out, sizeof out);
     submit(launch_of(TURN, args, &binding, 0, 11, 8));
@@ -307,7 +307,7 @@ static void events_join_queues(void **state) {
     fine(backend->mark_create(r.gpu, &end, r.why));
     submit((qn__command){.kind = QN__COMMAND_FILL, .to = a.memory, .size = 64, .pattern_size = 1});
     submit((qn__command){.kind = QN__COMMAND_RECORD, .mark = begin, .mark_version = 1});
-    qn__binding binding = {0, a.memory, 0};
+    qn__binding binding = {.memory = a.memory};
     for (int i = 0; i < 20; i++) submit(launch_of(ADD, args, &binding, 1, 1, 1));
     submit((qn__command){.kind = QN__COMMAND_RECORD, .mark = end, .mark_version = 1});
     r.queue = other;
@@ -334,7 +334,7 @@ static void time_is_kept_from_the_first_event_on(void **state) {
     uint64_t time = 0;
     unsigned char args[64];
     memory a = make(sizeof out);
-    qn__binding binding = {0, a.memory, 0};
+    qn__binding binding = {.memory = a.memory};
     fine(backend->mark_create(r.gpu, &mark, r.why));
     submit((qn__command){.kind = QN__COMMAND_FILL, .to = a.memory, .size = sizeof out, .pattern_size = 1});
     for (int i = 0; i < BEFORE; i++) submit(launch_of(ADD, args, &binding, 1, ITEMS, 64));
@@ -398,7 +398,7 @@ static void a_launch_is_one_call(void **state) {
     (void)state;
     unsigned char args[64];
     memory a = make(256);
-    qn__binding binding = {0, a.memory, 0};
+    qn__binding binding = {.memory = a.memory};
     qn__command command = launch_of(ADD, args, &binding, 1, 64, 64);
     uint64_t number = submit(command);
     fine(backend->wait(r.queue, number, QN_FOREVER, r.why));
@@ -424,7 +424,7 @@ static void graphs_repeat(void **state) {
     int out[64], seven = 7;
     uint64_t number = 0;
     for (int i = 0; i < STEPS; i++) {
-        bindings[i] = (qn__binding){0, a.memory, 0};
+        bindings[i] = (qn__binding){.memory = a.memory};
         commands[i] = launch_of(ADD, args[i], &bindings[i], i, 64, 16);
     }
     commands[STEPS] = (qn__command){
@@ -443,7 +443,7 @@ static void a_deadline_names_the_kernel(void **state) {
     (void)state;
     unsigned char args[64];
     memory a = make(64);
-    qn__binding binding = {0, a.memory, 0};
+    qn__binding binding = {.memory = a.memory};
     submit((qn__command){.kind = QN__COMMAND_FILL, .to = a.memory, .size = 64, .pattern_size = 1});
     uint64_t number = submit(launch_of(SPIN, args, &binding, 1, 1, 1)); /* the driver compiles */
     fine(backend->wait(r.queue, number, QN_FOREVER, r.why));
@@ -462,7 +462,7 @@ static void a_graphs_kernels_are_named(void **state) {
     (void)state;
     unsigned char args[3][64];
     memory a = make(64);
-    qn__binding binding = {0, a.memory, 0};
+    qn__binding binding = {.memory = a.memory};
     const qn__command commands[] = {launch_of(SPIN, args[0], &binding, 200000000, 1, 1),
                                     launch_of(ADD, args[1], &binding, 1, 1, 1),
                                     launch_of(SPIN, args[0], &binding, 200000000, 1, 1)};
@@ -538,7 +538,7 @@ static void a_lost_device_returns(void **state) {
     (void)state;
     unsigned char args[64];
     memory a = make(64), b;
-    qn__binding binding = {0, a.memory, 0};
+    qn__binding binding = {.memory = a.memory};
     uint64_t number = submit(launch_of(ADD, args, &binding, 1, 1, 1));
     assert_int_equal(qn__lose(&r.gpu->loss, r.why, "the device stopped"), QN_ERROR_DEVICE_LOST);
     qn__command more = launch_of(ADD, args, &binding, 1, 1, 1);

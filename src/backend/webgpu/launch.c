@@ -16,6 +16,17 @@ static uint64_t bound_from(const qn__gpu *gpu, const qn__command *launch, const 
     return first / gpu->storage_alignment * gpu->storage_alignment;
 }
 
+/* Behind the last byte that a parameter has in it. */
+static uint64_t bound_to(const qn__gpu *gpu, const qn__command *launch, const qn__binding *binding) {
+    uint64_t last = binding->offset + binding->size;
+    for (uint32_t i = 0; gpu->dialect->refuses_aliases && i < launch->num_bindings; i++) {
+        const qn__binding *other = &launch->bindings[i];
+        if (other->memory == binding->memory && other->offset + other->size > last)
+            last = other->offset + other->size;
+    }
+    return last;
+}
+
 static qn_status bind(qn__gpu *gpu, const qn__command *launch, const qn__kernel_info *kernel, uint32_t param,
                       wg_binding *entry, char *why) {
     const qn__binding *binding = qn__wg_binding_of(launch, param);
@@ -28,11 +39,14 @@ static qn_status bind(qn__gpu *gpu, const qn__command *launch, const qn__kernel_
     entry->offset = bound_from(gpu, launch, binding);
     entry->size = binding->memory->room - entry->offset;
     if (entry->size <= gpu->max_binding) return QN_OK;
-    snprintf(why, QN__WHY,
-             "kernel %.100s: parameter %u, %.100s, has %llu bytes behind it; the device binds %llu at most: "
-             "pass a view",
-             kernel->name, (unsigned)param + 1, kernel->params[param].name, (unsigned long long)entry->size,
-             (unsigned long long)gpu->max_binding);
+    entry->size = gpu->max_binding; /* a window, in which all has to be that was passed */
+    const uint64_t wanted = bound_to(gpu, launch, binding) - entry->offset;
+    if (wanted <= entry->size) return QN_OK;
+    snprintf(
+        why, QN__WHY,
+        "kernel %.100s: parameter %u, %.100s, has %llu bytes; the device binds %llu at most: pass a view",
+        kernel->name, (unsigned)param + 1, kernel->params[param].name, (unsigned long long)wanted,
+        (unsigned long long)gpu->max_binding);
     return QN_ERROR_RANGE;
 }
 
@@ -257,9 +271,10 @@ qn_status qn__wg_launch(qn__gpu *gpu, const qn__command *launch, char *why) {
     qn__parts parts;
     qn__part part;
     qn_status status = QN_OK;
-    if (kernel->num_bindings / 2 > QN__WG_BINDINGS || kernel->num_bindings / 2 > gpu->num_storage) {
+    const uint32_t most = gpu->num_storage < QN__WG_BINDINGS ? gpu->num_storage : QN__WG_BINDINGS;
+    if (kernel->num_bindings / 2 > most) {
         snprintf(why, QN__WHY, "kernel %.100s uses %u buffers; the device binds %u at most", kernel->name,
-                 (unsigned)kernel->num_bindings / 2, (unsigned)gpu->num_storage);
+                 (unsigned)kernel->num_bindings / 2, (unsigned)most);
         return QN_ERROR_UNSUPPORTED;
     }
     if (kernel->uses_printf) status = begin_print(gpu, &print, why);
