@@ -77,7 +77,11 @@ typedef enum qn_native_kind {
     QN_NATIVE_OPENCL_CONTEXT, /* device: cl_context */
     QN_NATIVE_OPENCL_QUEUE,   /* stream: cl_command_queue, in order */
     QN_NATIVE_OPENCL_MEM,     /* buffer: cl_mem, of which it is a part */
-    QN_NATIVE_OFFSET          /* buffer: bytes in front of it in that VkBuffer or cl_mem */
+    QN_NATIVE_OFFSET,         /* buffer: bytes in front of it in that VkBuffer, cl_mem or WGPUBuffer */
+    QN_NATIVE_WEBGPU_INSTANCE, /* device: WGPUInstance, of the library that QUERN_WEBGPU_LIB names, or the first that is found */
+    QN_NATIVE_WEBGPU_DEVICE, /* device: WGPUDevice */
+    QN_NATIVE_WEBGPU_QUEUE,  /* stream: WGPUQueue, which all streams of a device share */
+    QN_NATIVE_WEBGPU_BUFFER /* buffer: WGPUBuffer, of which it is a part; usage: storage, copies from and to it */
 } qn_native_kind;
 
 /* Errors: QN_ERROR_NULL, QN_ERROR_ARGUMENT (no such kind, or a handle of another sort of object: the message says of

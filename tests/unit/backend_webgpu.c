@@ -1,6 +1,11 @@
 /* What a WebGPU device does its own way: one buffer for several parameters, which Dawn refuses to bind twice; views that begin
-   where no binding may; copies of parts of words, which go by way of the host; pointers that lead to one buffer or another; times; what launches keep. */
+   where no binding may; copies of parts of words, which go by way of the host; pointers that lead to one buffer or another; times; what launches keep; native handles; errors and loss. */
+#include <dlfcn.h>
+#include <stdlib.h>
+
 #include "api_support.h"
+#include "backend/webgpu/api.h"
+#include <quern/interop.h>
 
 static qn_buffer *buffer_of(qn_device *device, const void *data, size_t size) {
     qn_buffer *buffer;
@@ -164,6 +169,174 @@ static void launches_differ_in_any_part(void **state) {
     qn_context_destroy(context);
 }
 
+/* ---- what the implementation itself is asked for ---- */
+
+static void *symbol_of(const char *name) {
+    const char *path = getenv("QUERN_WEBGPU_LIB");
+    void *library = path ? dlopen(path, RTLD_NOW) : NULL;
+    return library ? dlsym(library, name) : NULL;
+}
+
+static wg_object device_of(qn_context *context, qn_device *device) {
+    uint64_t handle = 0;
+    assert_ok(context, qn_device_native(device, QN_NATIVE_WEBGPU_DEVICE, &handle));
+    assert_true(handle != 0);
+    return (wg_object)(uintptr_t)handle;
+}
+
+static void the_queue_can_be_used_beside(void **state) {
+    (void)state;
+    void (*write)(wg_object queue, wg_object buffer, uint64_t offset, const void *data, size_t size);
+    *(void **)&write = symbol_of("wgpuQueueWriteBuffer");
+    qn_context *context = make_context(NULL);
+    qn_device *device;
+    if (write && has_device(context, &device)) {
+        uint64_t queue, place, offset;
+        int numbers[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+        const int mine[] = {30, 40};
+        qn_stream *stream = qn_device_stream(device);
+        qn_program *program =
+            make_program(device, "kernel void add(global int *a) { a[get_global_id(0)] += 1; }\n");
+        qn_kernel *add = make_kernel(program, context, "add");
+        qn_buffer *all = buffer_of(device, numbers, sizeof numbers), *view;
+        assert_ok(context, qn_buffer_view(all, 4 * sizeof(int), 4 * sizeof(int), &view));
+        assert_ok(context, qn_launch(NULL, add, QN_RANGE(8), QN_ARGS(all)));
+        assert_ok(context, qn_stream_native_begin(stream, &view, 1));
+        assert_ok(context, qn_stream_native(stream, QN_NATIVE_WEBGPU_QUEUE, &queue));
+        assert_ok(context, qn_buffer_native(view, QN_NATIVE_WEBGPU_BUFFER, &place));
+        assert_ok(context, qn_buffer_native(view, QN_NATIVE_OFFSET, &offset));
+        assert_int_equal(offset, 4 * sizeof(int));
+        write((wg_object)(uintptr_t)queue, (wg_object)(uintptr_t)place, offset, mine, sizeof mine);
+        assert_ok(context, qn_stream_native_end(stream));
+        assert_ok(context, qn_launch(NULL, add, QN_RANGE(8), QN_ARGS(all)));
+        assert_ok(context, qn_buffer_read(all, 0, numbers, sizeof numbers));
+        const int wanted[] = {3, 4, 5, 6, 31, 41, 9, 10};
+        assert_memory_equal(numbers, wanted, sizeof wanted);
+    }
+    qn_context_destroy(context);
+}
+
+/* Dawn can be told to fail; wgpu-native cannot. */
+static void errors_of_the_device_are_sentences(void **state) {
+    (void)state;
+    enum { OUT_OF_MEMORY = 3 };
+    void (*inject)(wg_object device, uint32_t type, wg_text message);
+    *(void **)&inject = symbol_of("wgpuDeviceInjectError");
+    qn_context *context = make_context(NULL);
+    qn_device *device;
+    if (inject && has_device(context, &device)) {
+        wg_object own = device_of(context, device);
+        qn_program *program =
+            make_program(device, "kernel void add(global int *a) { a[get_global_id(0)] += 1; }\n");
+        qn_kernel *add = make_kernel(program, context, "add");
+        qn_buffer *buffer = buffer_of(device, NULL, 64);
+        qn_stream *stream = qn_device_stream(device);
+        assert_ok(context, qn_launch(NULL, add, QN_RANGE(16), QN_ARGS(buffer)));
+        assert_ok(context, qn_stream_native_begin(stream, &buffer, 1));
+        inject(own, OUT_OF_MEMORY, (wg_text){"no room for it", WG_TEXT_END});
+        assert_ok(context, qn_stream_native_end(stream));
+        assert_fails(context, qn_stream_wait(stream, QN_FOREVER), QN_ERROR_DEVICE_MEMORY, "no room for it");
+        assert_ok(context, qn_launch(NULL, add, QN_RANGE(16), QN_ARGS(buffer))); /* it goes on */
+        assert_ok(context, qn_stream_wait(stream, QN_FOREVER));
+    }
+    qn_context_destroy(context);
+}
+
+static void a_lost_device_says_so(void **state) {
+    (void)state;
+    enum { UNKNOWN = 1 };
+    void (*lose)(wg_object device, uint32_t reason, wg_text message);
+    *(void **)&lose = symbol_of("wgpuDeviceForceLoss");
+    qn_context *context = make_context(NULL);
+    qn_device *device;
+    if (lose && has_device(context, &device)) {
+        wg_object own = device_of(context, device);
+        qn_program *program =
+            make_program(device, "kernel void add(global int *a) { a[get_global_id(0)] += 1; }\n");
+        qn_kernel *add = make_kernel(program, context, "add");
+        qn_buffer *buffer = buffer_of(device, NULL, 64);
+        qn_stream *stream = qn_device_stream(device);
+        int first;
+        assert_ok(context, qn_launch(NULL, add, QN_RANGE(16), QN_ARGS(buffer)));
+        assert_ok(context, qn_stream_native_begin(stream, &buffer, 1));
+        lose(own, UNKNOWN, (wg_text){"it fell off the bus", WG_TEXT_END});
+        assert_ok(context, qn_stream_native_end(stream));
+        assert_fails(context, qn_stream_wait(stream, QN_FOREVER), QN_ERROR_DEVICE_LOST,
+                     "it fell off the bus");
+        assert_fails(context, qn_launch(NULL, add, QN_RANGE(16), QN_ARGS(buffer)), QN_ERROR_DEVICE_LOST,
+                     "the device is lost");
+        assert_fails(context, qn_buffer_read(buffer, 0, &first, sizeof first), QN_ERROR_DEVICE_LOST,
+                     "the device is lost");
+    }
+    qn_context_destroy(context);
+}
+
+/* What the device binds is less than what it has room for. */
+static void large_buffers_are_bound_in_windows(void **state) {
+    (void)state;
+    enum { MIB = 1 << 20 };
+    qn_context *context = make_context(NULL);
+    qn_device *device;
+    qn_device_info info;
+    if (has_device(context, &device)) {
+        wg_limits limits = {0};
+        uint32_t (*get)(wg_object of, wg_limits * to);
+        *(void **)&get = symbol_of("wgpuDeviceGetLimits");
+        assert_ok(context, qn_device_get_info(device, &info));
+        if (get) get(device_of(context, device), &limits);
+        const uint64_t most = limits.storage_size, size = most + 64 * MIB;
+        qn_buffer *all = NULL, *view;
+        if (most && size <= info.max_buffer && size <= 512 * (uint64_t)MIB &&
+            !qn_buffer_create(device, &(qn_buffer_desc){.size = size}, &all)) {
+            int out;
+            qn_program *program =
+                make_program(device, "kernel void put(global int *a, int at) { a[at] = 7; }\n");
+            qn_kernel *put = make_kernel(program, context, "put");
+            char numbers[96];
+            snprintf(numbers, sizeof numbers, "has %llu bytes; the device binds %llu at most",
+                     (unsigned long long)size, (unsigned long long)most / 16 * 16);
+            assert_fails(context, qn_launch(NULL, put, QN_RANGE(1), QN_ARGS(all, 0)), QN_ERROR_RANGE,
+                         numbers);
+            assert_ok(context, qn_buffer_view(all, 0, MIB, &view));
+            assert_ok(context, qn_launch(NULL, put, QN_RANGE(1), QN_ARGS(view, 5)));
+            assert_ok(context, qn_buffer_read(all, 5 * sizeof(int), &out, sizeof out));
+            assert_int_equal(out, 7);
+            qn_buffer_destroy(view);
+            assert_ok(context, qn_buffer_view(all, size - MIB, MIB, &view));
+            assert_ok(context, qn_launch(NULL, put, QN_RANGE(1), QN_ARGS(view, 9)));
+            assert_ok(context, qn_buffer_read(all, size - MIB + 9 * sizeof(int), &out, sizeof out));
+            assert_int_equal(out, 7);
+        } else {
+            printf("the device binds all that it has room for\n");
+        }
+    }
+    qn_context_destroy(context);
+}
+
+static void too_many_buffers_are_refused_with_the_numbers(void **state) {
+    (void)state;
+    enum { MANY = 60, ROOM = 8192 };
+    qn_context *context = make_context(NULL);
+    qn_device *device;
+    if (has_device(context, &device)) {
+        char source[ROOM];
+        qn_arg args[MANY];
+        size_t used = (size_t)snprintf(source, ROOM, "kernel void all(");
+        for (int i = 0; i < MANY; i++)
+            used += (size_t)snprintf(source + used, ROOM - used, "%sglobal int *a%d", i ? ", " : "", i);
+        used += (size_t)snprintf(source + used, ROOM - used, ") {\n");
+        for (int i = 0; i < MANY; i++)
+            used += (size_t)snprintf(source + used, ROOM - used, "a%d[0] = %d;\n", i, i);
+        snprintf(source + used, ROOM - used, "}\n");
+        qn_program *program = make_program(device, source);
+        qn_kernel *all = make_kernel(program, context, "all");
+        for (int i = 0; i < MANY; i++) args[i] = qn_arg_buffer(buffer_of(device, NULL, 16));
+        assert_fails(context, qn_launch(NULL, all, QN_RANGE(1), args, MANY), QN_ERROR_UNSUPPORTED,
+                     "uses 60 buffers; the device binds");
+    }
+    qn_context_destroy(context);
+}
+
 int main(void) {
     qn_context *context = make_context(NULL);
     qn_device *device;
@@ -176,6 +349,11 @@ int main(void) {
         cmocka_unit_test(parts_of_words_are_copied),
         cmocka_unit_test(events_have_the_times_of_the_device),
         cmocka_unit_test(launches_differ_in_any_part),
+        cmocka_unit_test(the_queue_can_be_used_beside),
+        cmocka_unit_test(errors_of_the_device_are_sentences),
+        cmocka_unit_test(a_lost_device_says_so),
+        cmocka_unit_test(large_buffers_are_bound_in_windows),
+        cmocka_unit_test(too_many_buffers_are_refused_with_the_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,15 +8,19 @@ enum { MOST_ITEMS = 1024 }; /* in a group: for as many the lowered collectives h
 
 /* ---- opening ---- */
 
-static void was_lost(wg_object const *device, uint32_t reason, wg_text message, void *user, void *second) {
-    qn__gpu *gpu = user;
-    char text[200], why[QN__WHY];
-    (void)device, (void)second;
-    if (reason == WG_LOST_DESTROYED || !gpu->device) return;
-    qn__wg_copy_text(text, sizeof text, message);
+void qn__wg_was_lost(qn__gpu *gpu, const char *message) {
+    char why[QN__WHY];
     const char *kernel = gpu->last_queue ? qn__flight_first(&gpu->last_queue->flight) : NULL;
     qn__lose(&gpu->loss, why, "the device is lost%s%.120s: %s", kernel ? " in kernel " : "",
-             kernel ? kernel : "", text);
+             kernel ? kernel : "", message);
+}
+
+static void was_lost(wg_object const *device, uint32_t reason, wg_text message, void *user, void *second) {
+    char text[200];
+    (void)device, (void)second;
+    if (reason == WG_LOST_DESTROYED || !((qn__gpu *)user)->device) return;
+    qn__wg_copy_text(text, sizeof text, message);
+    qn__wg_was_lost(user, text);
 }
 
 static void got_device(uint32_t status, wg_object device, wg_text message, void *user, void *second) {
@@ -165,6 +169,18 @@ static const char *cache_key(const qn__gpu *gpu) { return gpu->cache_key; }
 
 static bool is_lost(qn__gpu *gpu, char *why) { return qn__is_lost_by(&gpu->loss, why); }
 
+static uint64_t native(const qn__gpu *gpu, const qn__queue *queue, const qn__memory *memory,
+                       qn_native_kind kind) {
+    (void)queue; /* there is one for all */
+    switch (kind) {
+    case QN_NATIVE_WEBGPU_INSTANCE: return (uint64_t)(uintptr_t)gpu->instance;
+    case QN_NATIVE_WEBGPU_DEVICE: return (uint64_t)(uintptr_t)gpu->device;
+    case QN_NATIVE_WEBGPU_QUEUE: return (uint64_t)(uintptr_t)gpu->queue;
+    case QN_NATIVE_WEBGPU_BUFFER: return (uint64_t)(uintptr_t)memory->buffer;
+    default: return 0; /* QN_NATIVE_OFFSET: each has a buffer of its own */
+    }
+}
+
 const qn_backend qn__backend_webgpu = {
     .kind = QN_DEVICE_WEBGPU,
     .name = "webgpu",
@@ -198,4 +214,7 @@ const qn_backend qn__backend_webgpu = {
     .replay_create = qn__wg_replay_create,
     .replay_destroy = qn__wg_replay_destroy,
     .replay_submit = qn__wg_replay_submit,
+    .native = native,
+    .lend = qn__wg_lend,
+    .take_back = qn__wg_take_back,
 };

@@ -140,14 +140,16 @@ qn_status qn__wg_read(qn__gpu *gpu, wg_object buffer, uint64_t offset, uint64_t 
 
 /* ---- submissions ---- */
 
-static void was_done_with_message(uint32_t status, wg_text message, void *user, void *second) {
-    (void)status, (void)message, (void)second;
-    ((wg_submission *)user)->open--;
+static void was_done(uint32_t status, void *user, void *second) {
+    wg_submission *s = user;
+    (void)second;
+    s->failed |= status != WG_SUCCESS;
+    s->open--;
 }
 
-static void was_done(uint32_t status, void *user, void *second) {
-    (void)status, (void)second;
-    ((wg_submission *)user)->open--;
+static void was_done_with_message(uint32_t status, wg_text message, void *user, void *second) {
+    (void)message;
+    was_done(status, user, second);
 }
 
 static void add_markers(qn__gpu *gpu, uint64_t serial) {
@@ -244,6 +246,8 @@ static void reach(qn__gpu *gpu, const wg_submission *s) {
 void qn__wg_advance(qn__gpu *gpu) {
     pthread_mutex_lock(&gpu->lock);
     tick(gpu);
+    if (gpu->first && gpu->first->failed && !qn__is_lost(&gpu->loss))
+        qn__wg_was_lost(gpu, "it gives work back that is not done");
     const bool lost = qn__is_lost(&gpu->loss);
     if (!gpu->advancing) {
         gpu->advancing = true;
@@ -252,7 +256,7 @@ void qn__wg_advance(qn__gpu *gpu) {
             finish(gpu, s);
             gpu->first = s->next;
             if (!gpu->first) gpu->last = NULL;
-            reach(gpu, s);
+            if (!lost) reach(gpu, s);
             if (!s->open) { /* else a callback may still come */
                 qn__release(gpu->services->allocator, s->times);
                 qn__release(gpu->services->allocator, s);
@@ -271,12 +275,12 @@ typedef struct waiting {
 static bool is_done(void *user) {
     const waiting *w = user;
     qn__wg_advance(w->gpu);
-    return atomic_load(&w->gpu->completed) >= w->serial;
+    return atomic_load(&w->gpu->completed) >= w->serial || qn__is_lost(&w->gpu->loss);
 }
 
 qn_status qn__wg_wait_serial(qn__gpu *gpu, uint64_t serial, uint64_t timeout_ns) {
     waiting w = {gpu, serial};
-    return qn__poll(is_done, &w, timeout_ns, !gpu->emulated) ? QN_OK : QN_ERROR_TIMEOUT;
+    return qn__poll(is_done, &w, timeout_ns, true) ? QN_OK : QN_ERROR_TIMEOUT;
 }
 
 void qn__wg_drain(qn__gpu *gpu) {

@@ -69,7 +69,34 @@ qn_status qn__wg_submit(qn__queue *queue, const qn__command *command, uint64_t *
     return status;
 }
 
+/* ---- work of others on the queue ---- */
+
+/* The lock is held until it comes back: Dawn is not thread-safe. */
+qn_status qn__wg_lend(qn__queue *queue, char *why) {
+    qn__gpu *gpu = queue->gpu;
+    if (qn__is_lost(&gpu->loss)) return qn__lost(&gpu->loss, why);
+    pthread_mutex_lock(&gpu->lock);
+    qn__wg_flush(gpu);
+    return QN_OK;
+}
+
+qn_status qn__wg_take_back(qn__queue *queue, uint64_t *number, char *why) {
+    (void)why;
+    *number = submitted(queue, NULL);
+    pthread_mutex_unlock(&queue->gpu->lock);
+    return QN_OK;
+}
+
 /* ---- waiting ---- */
+
+/* What a lost device has not done is over, and has failed; the lock is held. */
+static void give_up(qn__queue *queue) {
+    char why[QN__WHY];
+    const uint64_t all = atomic_load(&queue->flight.submitted);
+    if (!qn__is_lost(&queue->gpu->loss) || atomic_load(&queue->flight.completed) >= all) return;
+    qn__sticky_set(&queue->failure, qn__lost(&queue->gpu->loss, why), why);
+    qn__flight_reach(&queue->flight, all);
+}
 
 uint64_t qn__wg_completed(qn__queue *queue) {
     qn__gpu *gpu = queue->gpu;
@@ -77,6 +104,9 @@ uint64_t qn__wg_completed(qn__queue *queue) {
     if (atomic_load(&queue->flight.completed) < atomic_load(&queue->flight.submitted)) qn__wg_flush(gpu);
     pthread_mutex_unlock(&gpu->lock);
     qn__wg_advance(gpu);
+    pthread_mutex_lock(&gpu->lock);
+    give_up(queue);
+    pthread_mutex_unlock(&gpu->lock);
     return atomic_load(&queue->flight.completed);
 }
 
@@ -111,22 +141,17 @@ static bool is_done(void *user) {
 qn_status qn__wg_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why) {
     qn__gpu *gpu = queue->gpu;
     qn_status status = QN_OK;
-    char lost_why[QN__WHY];
     const uint64_t all = atomic_load(&queue->flight.submitted);
     waiting w = {queue, number < all ? number : all};
     if (atomic_load(&queue->flight.completed) < w.number) {
         pthread_mutex_lock(&gpu->lock);
         qn__wg_flush(gpu);
         pthread_mutex_unlock(&gpu->lock);
-        if (!qn__poll(is_done, &w, timeout_ns, !gpu->emulated)) status = QN_ERROR_TIMEOUT;
+        if (!qn__poll(is_done, &w, timeout_ns, true)) status = QN_ERROR_TIMEOUT;
     }
     pthread_mutex_lock(&gpu->lock);
-    if (qn__is_lost(&gpu->loss)) {
-        if (atomic_load(&queue->flight.completed) < atomic_load(&queue->flight.submitted))
-            qn__sticky_set(&queue->failure, qn__lost(&gpu->loss, lost_why), lost_why);
-        qn__flight_reach(&queue->flight, atomic_load(&queue->flight.submitted));
-        status = QN_OK;
-    }
+    if (qn__is_lost(&gpu->loss)) status = QN_OK;
+    give_up(queue);
     if (!status) status = qn__sticky_take(&queue->failure, why);
     pthread_mutex_unlock(&gpu->lock);
     return status;

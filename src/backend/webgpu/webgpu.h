@@ -56,6 +56,7 @@ typedef struct wg_submission {
     qn__gpu *gpu;
     uint64_t serial;
     uint32_t open; /* callbacks to come */
+    bool failed;   /* the device has given it up */
     wg_read *reads;
     uint64_t *times; /* QN__WG_TIMES ticks; NULL: no event stands in it */
     uint32_t num_times;
@@ -205,6 +206,9 @@ qn_status qn__wg_variant(qn__code *code, uint32_t kernel, const uint8_t roots[QN
 void qn__wg_free_variants(qn__code *code);
 const qn__binding *qn__wg_binding_of(const qn__command *launch, uint32_t param);
 
+/* device.c */
+void qn__wg_was_lost(qn__gpu *gpu, const char *message); /* the lock is held */
+
 /* launch.c */
 void qn__wg_put_params(qn__gpu *gpu); /* the blocks of the encoder's submission, before it goes */
 void qn__wg_free_groups(qn__gpu *gpu, wg_pipeline *pipeline);
@@ -222,6 +226,9 @@ qn_status qn__wg_replay_create(qn__gpu *gpu, const qn__command *commands, size_t
                                char *why);
 void qn__wg_replay_destroy(qn__gpu *gpu, qn__replay *replay);
 qn_status qn__wg_replay_submit(qn__queue *queue, qn__replay *replay, uint64_t *number, char *why);
+
+qn_status qn__wg_lend(qn__queue *queue, char *why);
+qn_status qn__wg_take_back(qn__queue *queue, uint64_t *number, char *why);
 
 /* mark.c */
 qn_status qn__wg_mark_create(qn__gpu *gpu, qn__mark **mark, char *why);
