@@ -14,7 +14,7 @@ static const bench_peer_type *const types[] = {
     &bench_cublas, &bench_cublaslt,      &bench_cudnn,         &bench_cub,     &bench_driver,
     &bench_nvrtc,  &bench_opencl_driver, &bench_vulkan_driver, &bench_glslang, &bench_clblast,
     &bench_pocl,   &bench_openblas,      &bench_blis,          &bench_mkl,     &bench_onednn,
-    &bench_torch,  &bench_torch_cpu};
+    &bench_torch,  &bench_torch_cpu,     &bench_webgpu_driver};
 enum { NUM_TYPES = sizeof types / sizeof *types };
 
 /* ---- libraries ---- */
@@ -124,6 +124,7 @@ qn_status bench_peer_place(const bench_peer *peer, const qn_buffer *buffer, benc
     const qn_native_kind kind = device == QN_DEVICE_CUDA     ? QN_NATIVE_CUDA_POINTER
                                 : device == QN_DEVICE_OPENCL ? QN_NATIVE_OPENCL_MEM
                                 : device == QN_DEVICE_VULKAN ? QN_NATIVE_VULKAN_ADDRESS
+                                : device == QN_DEVICE_WEBGPU ? QN_NATIVE_WEBGPU_BUFFER
                                                              : QN_NATIVE_HOST_POINTER;
     *place = (bench_place){0, 0};
     const qn_status status = qn_buffer_native(buffer, kind, &place->at);

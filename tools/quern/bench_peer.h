@@ -7,7 +7,7 @@
 /* Their names, for messages. */
 #define BENCH_PEERS                                                                                          \
     "cublas, cublaslt, cudnn, cub, nvrtc (on CUDA devices), glslang (Vulkan), clblast (OpenCL), "            \
-    "driver (all three), pocl, openblas, blis, mkl, onednn (on the processor), torch (CUDA and "             \
+    "driver (these and WebGPU), pocl, openblas, blis, mkl, onednn (on the processor), torch (CUDA and "      \
     "the processor)"
 
 enum { BENCH_MAX_PEERS = 16, BENCH_WHY = 256 };
@@ -116,7 +116,7 @@ typedef struct bench_peer {
 
 extern const bench_peer_type bench_cublas, bench_cublaslt, bench_cudnn, bench_cub, bench_driver, bench_nvrtc,
     bench_opencl_driver, bench_vulkan_driver, bench_glslang, bench_clblast, bench_pocl, bench_openblas,
-    bench_blis, bench_mkl, bench_onednn, bench_torch, bench_torch_cpu;
+    bench_blis, bench_mkl, bench_onednn, bench_torch, bench_torch_cpu, bench_webgpu_driver;
 
 typedef enum bench_peer_use {
     BENCH_OF_NOTHING,
