@@ -97,7 +97,7 @@ static const char *pointer(generator *g) {
     return places[below(g, sizeof places / sizeof *places)];
 }
 
-static void assign_generic(generator *g) {
+static void assign_any_generic(generator *g) {
     unsigned choice = below(g, 8), p = below(g, 2);
     line(g);
     if (choice < 2) {
@@ -126,6 +126,14 @@ static void assign_generic(generator *g) {
         put(g, "i%u += (to_local(p%u) != NULL) + 2 * (to_private(p0) != NULL) + 4 * (p0 == %s);\n",
             below(g, 4), p, pointer(g));
     }
+}
+
+/* No index is out of range there: beside a work-item's four ints lie the next one's. */
+static void assign_generic(generator *g) {
+    const unsigned features = g->features;
+    g->features &= ~(unsigned)RANDOM_WILD;
+    assign_any_generic(g);
+    g->features = features;
 }
 
 static void assign_uniform(generator *g) {

@@ -140,10 +140,13 @@ static bool has_steps(const qn__maker *m, const qn__form *form) {
     return false;
 }
 
-/* Its sources are related already. What is read under a condition stays where that is known. */
+/* Its sources are related already. What is read under a condition stays where that is known; and a single number may be written
+   where it was read, by the one work-item that has it, so that no other may read it. */
 static bool is_fixed(const qn__maker *m, uint32_t i) {
     const qn__instance *instance = &m->demand->instances[i];
-    if (has_steps(m, &m->values[i].form) || is_own_reduction(m, instance->node)) return false;
+    if (qn__iterations(m, false) == 1 || has_steps(m, &m->values[i].form) ||
+        is_own_reduction(m, instance->node))
+        return false;
     if (instance->place.condition || instance->node->op == QN__OP_PAD) return false;
     for (uint32_t s = 0; s < instance->node->num_sources && !instance->stopped; s++)
         if (!m->values[instance->sources[s]].is_fixed) return false;

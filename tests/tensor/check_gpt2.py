@@ -1,5 +1,5 @@
 """quern_gpt2 with a tiny random model in GPT-2's files, beside the same model in NumPy: tokens of a text, and what follows it.
-Usage: check_gpt2.py PROGRAM"""
+Usage: check_gpt2.py PROGRAM, or words in front of it"""
 import json, math, os, struct, subprocess, sys, tempfile
 
 try:
@@ -92,7 +92,7 @@ def main():
     wanted = bytes(of_letter[c] for t in ids for c in PIECES[t])
     with tempfile.TemporaryDirectory() as folder:
         write_files(folder, w)
-        done = subprocess.run([sys.argv[1], folder, "--quick", "--text", TEXT], capture_output=True)
+        done = subprocess.run([*sys.argv[1:], folder, "--quick", "--text", TEXT], capture_output=True)
     got = done.stdout.split(b"----\n")[1][:-1] if done.returncode == 0 else done.stdout + done.stderr
     if got != wanted:
         print(f"wanted {wanted!r}\ngot    {got!r}")
