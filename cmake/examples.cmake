@@ -24,7 +24,7 @@ foreach(name xor digits regression vae gan series mnist rnn text gpt2)
     target_link_libraries(quern_${name} PRIVATE quern_tensor_static)
 endforeach()
 
-foreach(name vector_add stream_filter anomalies)
+foreach(name vector_add stream_filter anomalies pagerank)
     quern_example(ring_${name} examples/rings/${name}.c)
     target_link_libraries(quern_ring_${name} PRIVATE quern_ring_static)
 endforeach()
@@ -41,6 +41,8 @@ if(QUERN_TESTS)
     add_test(NAME example.ring_anomalies COMMAND quern_ring_anomalies ${PROJECT_BINARY_DIR}/anomalies.svg)
     set_tests_properties(example.ring_anomalies PROPERTIES PASS_REGULAR_EXPRESSION
                                                            "20 of 20 anomalies found, 0 false alarms, 100 questions")
+    # Both ranks are right, and actors need fewer sweeps.
+    add_test(NAME example.ring_pagerank COMMAND quern_ring_pagerank ${PROJECT_BINARY_DIR}/pagerank.svg)
     add_test(NAME example.xor COMMAND quern_xor)
     set_tests_properties(example.xor PROPERTIES PASS_REGULAR_EXPRESSION "4 of 4 right")
     # Small networks that learn a little, interpreted: compiling would take longer. scripts/test-long runs the examples as they are.
