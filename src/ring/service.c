@@ -158,8 +158,10 @@ static void rest(qn_ring *ring, qn__ring_wait *wait) {
     if (watches)
         sleep_for(service, &ring->receive_lock, ns);
     else
-        while (!is_due(ring) && !service->done && !atomic_load(&service->stops))
+        while (!is_due(ring) && !service->done && !atomic_load(&service->stops)) {
+            atomic_store(&service->sleeps, true); /* a send has woken it, which is no work for it */
             pthread_cond_wait(&service->wake, &ring->receive_lock);
+        }
     if (!atomic_load(&service->sleeps) || !watches) *wait = qn__ring_wait_begin(QN_FOREVER);
     atomic_store(&service->sleeps, false);
 }

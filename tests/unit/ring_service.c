@@ -56,6 +56,25 @@ static void calls_with_callbacks(void **state) {
     finish(&r);
 }
 
+/* A message that is sent wakes the thread of calls with callbacks, which has nothing to do then; it has to wake for the next call, too. */
+static void a_call_after_a_message(void **state) {
+    (void)state;
+    rig r = start(&(qn_ring_desc){0});
+    told t = {0};
+    numbers in = {{0}}, out;
+    for (int i = 0; i < 3; i++) {
+        in.x[0] = i;
+        assert_ok(r.context, qn_ring_call_async(r.ring, &in, sizeof in, note_reply, &t, SECONDS(60)));
+        await_count(&t, i + 1);
+        pause_ms(20);
+        assert_ok(r.context, qn_ring_send(r.ring, NULL, &in, sizeof in, SECONDS(60)));
+        assert_ok(r.context, qn_ring_receive(r.ring, NULL, &out, sizeof out, SECONDS(60)));
+        pause_ms(20);
+    }
+    assert_int_equal(t.wrong, 0);
+    finish(&r);
+}
+
 static void note_status(void *user, qn_status status, const qn_ring_message *reply, const void *payload) {
     told *t = user;
     if (reply || payload) t->wrong++;
@@ -335,6 +354,7 @@ static void blocks(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_with_callbacks),
+        cmocka_unit_test(a_call_after_a_message),
         cmocka_unit_test(calls_without_reply),
         cmocka_unit_test(credits),
         cmocka_unit_test(an_event_loop),
