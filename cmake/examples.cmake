@@ -29,6 +29,16 @@ foreach(name vector_add stream_filter anomalies pagerank)
     target_link_libraries(quern_ring_${name} PRIVATE quern_ring_static)
 endforeach()
 
+# A web server, where libmicrohttpd is.
+find_package(PkgConfig QUIET)
+if(PKG_CONFIG_FOUND)
+    pkg_check_modules(microhttpd QUIET IMPORTED_TARGET libmicrohttpd)
+endif()
+if(microhttpd_FOUND)
+    quern_example(ring_http_server examples/rings/http_server.c)
+    target_link_libraries(quern_ring_http_server PRIVATE quern_ring_static PkgConfig::microhttpd)
+endif()
+
 if(QUERN_TESTS)
     # The page in Chromium without a window, where there is one.
     add_test(NAME example.browser COMMAND python3 -B tests/check_browser.py $<TARGET_FILE:quern> ${PROJECT_BINARY_DIR}/browser
@@ -43,6 +53,12 @@ if(QUERN_TESTS)
                                                            "20 of 20 anomalies found, 0 false alarms, 100 questions")
     # Both ranks are right, and actors need fewer sweeps.
     add_test(NAME example.ring_pagerank COMMAND quern_ring_pagerank ${PROJECT_BINARY_DIR}/pagerank.svg)
+    if(TARGET quern_ring_http_server)
+        add_test(NAME example.ring_http_server COMMAND quern_ring_http_server ${PROJECT_BINARY_DIR}/http_server.svg)
+        set_tests_properties(example.ring_http_server PROPERTIES PASS_REGULAR_EXPRESSION "\n0 of 8000 answers wrong")
+        quern_script_test(example.ring_http_server_by_hand python3 -B tests/check_http_server.py
+                          $<TARGET_FILE:quern_ring_http_server>)
+    endif()
     add_test(NAME example.xor COMMAND quern_xor)
     set_tests_properties(example.xor PROPERTIES PASS_REGULAR_EXPRESSION "4 of 4 right")
     # Small networks that learn a little, interpreted: compiling would take longer. scripts/test-long runs the examples as they are.
