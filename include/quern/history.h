@@ -1,4 +1,4 @@
-/* quern/history.h: what a context's streams ran last.
+/* quern/history.h: what a context's streams ran last; a program's own events in the trace.
 
    While it is kept, each launch that is done, and each launch of a graph, leaves an entry: what ran where and when, and how it
    ended. The newest of them stay, as many as were asked for; memory does not grow. It is the trace ($QUERN_TRACE) for a program
@@ -31,7 +31,8 @@ typedef struct qn_history_entry {
     qn_status status;
 } qn_history_entry;
 
-/* Keeps the newest `capacity` entries, up to 2^20, of what is submitted from now on; what was kept is forgotten. 0: keeps none
+/* Keeps the newest `capacity` entries, up to 2^20, of what is submitted from now on; what was kept is forgotten, and numbers begin at 1
+   again. 0: keeps none
    any more, and nothing is observed. A launch then costs the host some 0.2 us more on the processor's device; elsewhere two
    events of the driver's as well. Errors: QN_ERROR_RANGE, QN_ERROR_OUT_OF_MEMORY (also: no more threads). Any thread. */
 QN_API qn_status qn_history_keep(qn_context *context, uint32_t capacity);
@@ -41,6 +42,22 @@ QN_API qn_status qn_history_keep(qn_context *context, uint32_t capacity);
    QN_ERROR_NULL, QN_ERROR_STATE (none is kept). Any thread. */
 QN_API qn_status qn_history_read(qn_context *context, uint64_t after, qn_history_entry *entries,
                                  uint32_t capacity, uint32_t *count);
+
+/* ---- the trace ---- */
+
+/* An event of the program's own for the file of $QUERN_TRACE, on the track of the calling thread. */
+typedef struct qn_trace_event {
+    const char *name;
+    uint64_t begin_ns, end_ns; /* on CLOCK_MONOTONIC */
+    /* An arrow (a flow of the file's format) leads from one event to the other one with these two numbers, of which one has
+       `ends`. Zeros: none. */
+    uint64_t flow[2];
+    bool ends;
+} qn_trace_event;
+/* Whether events go anywhere. Any thread. */
+QN_API bool qn_trace_is_on(const qn_context *context);
+/* Does nothing without a trace. Errors: QN_ERROR_NULL, QN_ERROR_RANGE (it ends before it begins). Any thread. */
+QN_API qn_status qn_trace_add(qn_context *context, const qn_trace_event *event);
 
 #ifdef __cplusplus
 }

@@ -139,7 +139,7 @@ typedef enum qn_log_level { QN_LOG_ERROR, QN_LOG_WARNING, QN_LOG_INFO, QN_LOG_DE
    whether the cache had it, each buffer made, and each launch with its range.
    $QUERN_TRACE names a file that gets a trace of the context's compiles, copies and launches, in the JSON that Perfetto
    and chrome://tracing open: times of the device on the host's monotonic clock, a track for each stream. It is whole at
-   any time. While one context writes to `t.json`, another one, of this process or not, writes to `t.2.json`, and so on.
+   any time. Programs add events by qn_trace_add (history.h), rings (ring.h) each message. While one context writes to `t.json`, another one, of this process or not, writes to `t.2.json`, and so on.
    Where the file cannot be written there is no trace, and a warning in the log tells why. $QUERN_CHECK=1: see check.h. */
 typedef void qn_log_callback(void *user, qn_log_level level, const char *message);
 

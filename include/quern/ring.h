@@ -22,6 +22,10 @@
    needs. The handler is a function in kernel C that gets a message; the library makes the loop around it. What it may call to
    send, and how to write the whole loop by hand, is in docs/language.md, Rings.
 
+   In a trace ($QUERN_TRACE) each message that the host sends is an event of the sending thread, each that it gets one of the receiving
+   thread, and an arrow leads from a message to what answers it, also where rings have sent it on: what is between is the kernels'
+   and the way.
+
    Conventions are those of quern.h. Any thread may send, receive and call; the other calls on one ring are for one thread at a
    time. Deadlines (`timeout_ns`) are from the call on; QN_FOREVER: none. Beside what is listed each function can return
    QN_ERROR_NULL, QN_ERROR_ARGUMENT (no ring) and, from when a ring has failed, QN_ERROR_KERNEL_FAILED with its sentence. */
@@ -172,7 +176,8 @@ typedef struct qn_ring_supervision {
    may be made beside it. Errors: QN_ERROR_STATE (not CREATED; checkpoints without a state), QN_ERROR_RANGE (restarts),
    QN_ERROR_OUT_OF_MEMORY. */
 QN_API qn_status qn_ring_supervise(qn_ring *ring, const qn_ring_supervision *supervision);
-/* Gets the oldest message that was being handled in a failure. Errors: QN_ERROR_STATE (there is none), QN_ERROR_RANGE (as
+/* Gets the oldest message that was being handled in a failure; from qn_ring_restart on, since the kernel that failed may be at it until
+   then. Errors: QN_ERROR_STATE (there is none), QN_ERROR_RANGE (as
    qn_ring_receive). */
 QN_API qn_status qn_ring_dead_letter(qn_ring *ring, qn_ring_message *message, void *payload, size_t size);
 

@@ -109,6 +109,10 @@ void qn__ring_blocks_destroy(qn_ring *ring);
 void qn__ring_block_came(qn_ring *ring, const qn_ring_message *message, bool is_kept);
 void qn__ring_block_died(qn_ring *ring, const qn_ring_message *message);
 
+/* The trace's events (trace.c), where ring->is_traced: messages that were sent now, of following ids; one that has come. */
+void qn__ring_trace_sent(const qn_ring *ring, const qn_ring_message *first, uint32_t count);
+void qn__ring_trace_got(const qn_ring *ring, const qn_ring_message *message);
+
 /* ---- networks ---- */
 
 /* What rings send to: mail, which outlives its ring while others hold it. */
@@ -190,6 +194,7 @@ struct qn_ring {
     qn__ring_control *control;
     qn__ring_queue in, out;
     uint64_t resident_groups;
+    bool is_traced;
     bool parks; /* the kernel may end by itself, and is launched again */
 
     pthread_mutex_t

@@ -19,6 +19,7 @@ static void note(qn_ring *ring, const qn_ring_message *message) {
     if (atomic_load_explicit(&ring->heard, memory_order_relaxed) < message->clock)
         atomic_store_explicit(&ring->heard, message->clock, memory_order_relaxed);
     if (message->correlation) qn__ring_note_latency(ring, qn__ring_now() - message->time_ns);
+    if (ring->is_traced) qn__ring_trace_got(ring, message);
 }
 
 void qn__ring_add_pending(qn_ring *ring, qn__ring_pending *call) {

@@ -105,6 +105,7 @@ qn_status qn__ring_put(qn_ring *ring, const char *function, const qn_ring_messag
         if (status || !put_again) return status;
     }
     atomic_fetch_add_explicit(&ring->sent[band], 1, memory_order_relaxed);
+    if (ring->is_traced) qn__ring_trace_sent(ring, full, 1);
     if (ring->desc.policy == QN_RING_DROP_OLDEST) follow_up(ring, band);
     const qn_status status = qn__ring_kick(ring);
     if (atomic_load_explicit(&ring->service.sleeps, memory_order_relaxed)) qn__ring_service_wake(ring);
@@ -174,6 +175,7 @@ qn_status qn_ring_send_batch(qn_ring *ring, const qn_ring_batch *batch, uint32_t
             run = 1;
         } else {
             atomic_fetch_add_explicit(&ring->sent[band], run, memory_order_relaxed);
+            if (ring->is_traced) qn__ring_trace_sent(ring, &full, run);
         }
         i += run;
         full.id += run;

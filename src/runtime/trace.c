@@ -701,6 +701,42 @@ static uint32_t host_track(qn__trace *trace) {
     return FIRST_HOST + index;
 }
 
+bool qn_trace_is_on(const qn_context *context) {
+    return !qn__check(context, QN__OBJECT_CONTEXT, "qn_trace_is_on", "context") && context->trace &&
+           context->trace->writes;
+}
+
+static void put_time(qn__trace *trace, const char *what, uint64_t ns) {
+    put(trace, ",\"%s\":%llu.%03u", what, (unsigned long long)(ns / 1000), (unsigned)(ns % 1000));
+}
+
+/* Both ends of an arrow have one name. It leads from, or to, the event around its time. */
+static void put_flow(qn__trace *trace, const qn_trace_event *event, uint32_t track) {
+    put_head(trace, "message", event->ends ? "f" : "s", track);
+    put_time(trace, "ts", event->begin_ns);
+    put(trace, ",\"cat\":\"own\",\"id\":\"%llx.%llx\"%s}", (unsigned long long)event->flow[0],
+        (unsigned long long)event->flow[1], event->ends ? ",\"bp\":\"e\"" : "");
+}
+
+qn_status qn_trace_add(qn_context *context, const qn_trace_event *event) {
+    static const char function[] = "qn_trace_add";
+    const qn_status status = qn__check(context, QN__OBJECT_CONTEXT, function, "context");
+    if (status) return status;
+    if (!event || !event->name)
+        return qn__fail(context, QN_ERROR_NULL, "%s: %s is NULL", function, event ? "its name" : "event");
+    if (event->end_ns < event->begin_ns)
+        return qn__fail(context, QN_ERROR_RANGE, "%s: '%s' ends before it begins", function, event->name);
+    qn__trace *trace = context->trace;
+    if (!trace || !trace->writes) return QN_OK;
+    pthread_mutex_lock(&trace->text_lock);
+    const uint32_t track = host_track(trace);
+    put_span(trace, "own", event->name, track, event->begin_ns, event->end_ns);
+    put(trace, "}");
+    if (event->flow[0] || event->flow[1]) put_flow(trace, event, track);
+    pthread_mutex_unlock(&trace->text_lock);
+    return QN_OK;
+}
+
 void qn__trace_host(qn_context *context, const char *category, const char *name, const char *detail,
                     uint64_t begin_ns, uint64_t end_ns) {
     qn__trace *trace = context->trace;
