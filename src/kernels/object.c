@@ -6,7 +6,7 @@
 #include "kernels/op.h"
 
 enum { MAGIC = 0x6b65726e };
-enum { KEPT = 16 << 20 }; /* bytes of buffers between kernels */
+enum { KEPT = 64 << 20 }; /* bytes of buffers between kernels */
 
 qn_status qn__op_fail(const qn_kernels *kernels, qn_status status, const char *format, ...) {
     char text[1024];
