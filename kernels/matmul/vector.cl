@@ -120,6 +120,40 @@ static SUM sum_of(SUMV v) {
 #endif
 }
 
+#ifdef ALONE
+// On a processor a work-item sums up LINES lines, for which it reads the vector once. What is beyond the last line is that one again.
+// Global size: so many lines; parts of k; batches.
+kernel __attribute__((reqd_work_group_size(1, 1, 1))) void matmul(PARAMETERS) {
+    const places at = places_of(s, get_global_id(2));
+    const ulong side = get_global_id(0) * LINES, first = get_global_id(1) * s.part, k = min(s.part, s.k - first);
+    global const VECTOR_T *vector = VECTOR + BEGIN_OF_VECTOR + first * VECTOR_STEP;
+    const long vector_step = VECTOR_STEP;
+    global const MATRIX_T *lines[LINES];
+    SUMV sums[LINES];
+    SUM rest[LINES];
+    #pragma unroll
+    for (uint i = 0; i < LINES; i++) {
+        lines[i] = MATRIX + BEGIN_OF_MATRIX + min(side + i, SIDES - 1) * SIDE_STRIDE + first;
+        sums[i] = 0;
+        rest[i] = 0;
+    }
+    ulong j = 0;
+    #pragma unroll DEPTH
+    for (ulong runs = k / WIDTH; runs > 0; runs--, j += WIDTH) {
+        const SUMV v = VECTOR_RUN(j * vector_step);
+        #pragma unroll
+        for (uint i = 0; i < LINES; i++) sums[i] = MULTIPLY_ADD(WIDEN(RUN(lines[i] + j)), v, sums[i]);
+    }
+    for (; j < k; j++)
+        #pragma unroll
+        for (uint i = 0; i < LINES; i++)
+            rest[i] = MULTIPLY_ADD((SUM)MATRIX_LOAD(lines[i], j), (SUM)VECTOR_LOAD(vector, j * vector_step), rest[i]);
+    const epilogue e = EPILOGUE;
+    #pragma unroll
+    for (uint i = 0; i < LINES; i++)
+        if (side + i < SIDES) put_side(out, work, sum_of(sums[i]) + rest[i], s, &e, &at, side + i);
+}
+#else
 // LANES work-items sum up one line of the matrix, LINES lines are a group's. Groups: lines; parts of k; batches.
 kernel __attribute__((reqd_work_group_size(LANES *LINES, 1, 1))) void matmul(PARAMETERS) {
     const places at = places_of(s, get_group_id(2));
@@ -144,6 +178,7 @@ kernel __attribute__((reqd_work_group_size(LANES *LINES, 1, 1))) void matmul(PAR
     const epilogue e = EPILOGUE;
     if (lane == 0 && (LINES == 1 || side < SIDES)) put_side(out, work, sum, s, &e, &at, side);
 }
+#endif
 #else
 // A group of LANES by SLICES: each lane has WIDTH neighbours of the side, each slice every SLICES-th of k. Groups: runs of
 // WIDTH * LANES along the side; parts of k; batches.

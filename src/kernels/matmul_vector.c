@@ -6,7 +6,7 @@
 
 /* A group's work-items: lanes next to each other along k or along the side, and lines of the matrix or slices of k. */
 typedef struct sharing {
-    bool along_k;
+    bool along_k, alone; /* work-items take lines alone, by vectors as wide as registers: on processors */
     uint32_t width, lanes, others, depth;
 } sharing;
 
@@ -81,6 +81,18 @@ static void share_on_gpu(const qn_kernels *kernels, const qn__matmul *q, sharing
     while (s->others > 4 && q->k < 4ull * s->others) s->others /= 2;
 }
 
+/* Four lines, two steps of each at a time, unless threads would be without: quicker than 4 by 1 and 4, 8 by 1 and 2, 16 by 1 on Zen 5. */
+static void share_alone(const qn_kernels *kernels, const qn__matmul *q, sharing *s) {
+    enum { LINES = 4, LOADS = 2 };
+    const uint32_t lanes = kernels->info.vector_bytes / (q->arrays[matrix_of(q)].type == QN_F64 ? 8 : 4);
+    s->width = lanes < RUN ? RUN : lanes;
+    s->lanes = 1;
+    s->others = LINES;
+    s->depth = LOADS;
+    while (s->others > 1 && divide_up(sides_of(q) * batches_of(q), s->others) < units_of(kernels))
+        s->others /= 2;
+}
+
 static sharing share_untuned(const qn_kernels *kernels, const qn__matmul *q) {
     const qn__matmul_operand x = matrix_of(q);
     sharing s = {.along_k = along_side(q, x) != 1 || along_k(q, x) == 1};
@@ -89,11 +101,14 @@ static sharing share_untuned(const qn_kernels *kernels, const qn__matmul *q) {
         share_on_gpu(kernels, q, &s);
         return s;
     }
-    /* Along k a line of the cache at a time, four of them: work-items are lanes of one loop there, and more of them had a quarter of the
-       speed. */
-    enum { LINE_BYTES = 64 };
-    s.width = (s.along_k ? along_k(q, x) : along_side(q, x)) == 1 ? RUN : 1;
-    s.lanes = s.along_k ? LINE_BYTES / (s.width * qn_element_size(q->arrays[x].type)) : 32;
+    const bool runs = (s.along_k ? along_k(q, x) : along_side(q, x)) == 1;
+    s.alone = s.along_k && runs;
+    if (s.alone) {
+        share_alone(kernels, q, &s);
+        return s;
+    }
+    s.width = runs ? RUN : 1;
+    s.lanes = s.along_k ? 128 : 32;
     s.others = s.along_k ? 1 : 4;
     s.depth = 4;
     return s;
@@ -101,6 +116,7 @@ static sharing share_untuned(const qn_kernels *kernels, const qn__matmul *q) {
 
 /* A group of that many work-items, whose sums have room. */
 static bool can_share(const qn_kernels *kernels, const qn__matmul *q, const sharing *s) {
+    if (s->alone) return s->lanes == 1 && s->width >= RUN && s->width <= 16 && s->others <= 16;
     const uint64_t items = (uint64_t)s->lanes * s->others, sums = s->along_k ? items : items * s->width,
                    size = q->arrays[matrix_of(q)].type == QN_F64 ? 8 : 4;
     return items <= kernels->info.max_group_size && sums * size <= kernels->info.local_memory;
@@ -115,7 +131,8 @@ static sharing share(const qn_kernels *kernels, const qn__matmul *q) {
     const sharing own = share_untuned(kernels, q);
     qn__tuned t = tuned_of(kernels, q, &own);
     sharing s = own;
-    s.lanes = qn__tuned_number(&t, QN__TUNE_vector_lanes, own.lanes);
+    uint32_t *lanes = own.alone ? &s.width : &s.lanes; /* of a vector, or work-items */
+    *lanes = qn__tuned_number(&t, QN__TUNE_vector_lanes, *lanes);
     s.others = qn__tuned_number(&t, QN__TUNE_vector_lines, own.others);
     s.depth = qn__tuned_number(&t, QN__TUNE_vector_loads, own.depth);
     return can_share(kernels, q, &s) ? s : own;
@@ -124,7 +141,7 @@ static sharing share(const qn_kernels *kernels, const qn__matmul *q) {
 void qn__matmul_vector_keep(qn_kernels *kernels, const qn__matmul *q) {
     const sharing s = share(kernels, q);
     qn__tuned t = tuned_of(kernels, q, &s);
-    t.values[QN__TUNE_vector_lanes] = s.lanes;
+    t.values[QN__TUNE_vector_lanes] = s.alone ? s.width : s.lanes;
     t.values[QN__TUNE_vector_lines] = s.others;
     t.values[QN__TUNE_vector_loads] = s.depth;
     qn__tuned_keep(kernels, &t);
@@ -168,16 +185,21 @@ void qn__matmul_vector_options(const qn_kernels *kernels, const qn__matmul *q, c
              " -D WIDTH=%u -D RUN_T=%s%s -D SUM_NAME=%s -D SUMV=%s%s -D SUM8=%s8 -D DEPTH=%u -D LANES=%u -D "
              "%s=%u%s%s%s%s",
              s.width, storage, run, sum, sum, width, sum, s.depth, s.lanes, s.along_k ? "LINES" : "SLICES",
-             s.others, anywhere ? " -D ANYWHERE" : "", has_runs ? " -D VECTOR_RUNS" : "",
-             x == QN__MATMUL_B ? " -D VECTOR_IS_A" : "", s.along_k ? " -D ALONG_K" : "");
+             s.others,
+             s.alone    ? " -D ANYWHERE -D ALONE"
+             : anywhere ? " -D ANYWHERE"
+                        : "",
+             has_runs ? " -D VECTOR_RUNS" : "", x == QN__MATMUL_B ? " -D VECTOR_IS_A" : "",
+             s.along_k ? " -D ALONG_K" : "");
 }
 
 qn_range qn__matmul_vector_range(const qn_kernels *kernels, const qn__matmul *q, uint64_t splits) {
     const sharing s = share(kernels, q);
     const uint64_t batches = batches_of(q);
+    const uint32_t items = s.alone ? 1 : s.lanes * s.others;
     if (s.along_k)
-        return (qn_range){.global = {divide_up(sides_of(q), s.others) * s.lanes * s.others, splits, batches},
-                          .local = {s.lanes * s.others, 1, 1}};
+        return (qn_range){.global = {divide_up(sides_of(q), s.others) * items, splits, batches},
+                          .local = {items, 1, 1}};
     return (qn_range){
         .global = {divide_up(sides_of(q), s.lanes * s.width) * s.lanes, splits * s.others, batches},
         .local = {s.lanes, s.others, 1}};

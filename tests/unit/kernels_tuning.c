@@ -83,7 +83,7 @@ static void other_calls_are_done_as_the_tuning_says(void **state) {
                                         "rows softmax f32 100x100: items 32",
                                         "copy u32 u32 100x100x1: rows 32, columns 64",
                                         "sort f32 none 1x10000: sub_groups 4, items 4",
-                                        "vector f32 along_k 100x100: lanes 16, lines 2, loads 8"};
+                                        "vector f32 along_k 100x100: lanes 16, lines 2, loads 4"};
     enum { LINES = sizeof lines / sizeof *lines, COUNT = 10000, SIDE = 100 };
     kernels_fixture f = make_kernels_quickly();
     float *data = random_elements(QN_F32, COUNT, -1, 1, 7);
