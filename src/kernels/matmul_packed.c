@@ -75,7 +75,7 @@ bool qn__matmul_packed_fits(const qn_kernels *kernels, const qn__matmul *q) {
 
 /* Of fewer multiplications, or columns, strips waste less. */
 bool qn__matmul_packed_pays(const qn_kernels *kernels, const qn__matmul *q) {
-    enum { COLUMNS = 3 };
+    enum { COLUMNS = 2 };
     const double least = 8192;
     return qn__matmul_packed_fits(kernels, q) && q->n >= COLUMNS &&
            (double)q->m * (double)q->n * (double)q->k >= least;

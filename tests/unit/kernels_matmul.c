@@ -251,6 +251,8 @@ static void processors_pack_panels(void **state) {
         {.m = 129, .n = 201, .k = 1000},
         {.m = 400, .n = 300, .k = 50},
         {.m = 1, .n = 1, .k = 1},
+        {.m = 70, .n = 2, .k = 300},
+        {.m = 33, .n = 2, .k = 70, .a = QN_I8, .b = QN_I8, .out = QN_I32},
         {.m = 28, .n = 64, .k = 900, .of_b = COLUMNS},
         {.m = 64, .n = 130, .k = 80, .of_a = COLUMNS, .of_out = COLUMNS},
         {.batches = 3, .one_a = true, .m = 29, .n = 33, .k = 40, .b = QN_BF16, .out = QN_F16},
@@ -318,12 +320,12 @@ static void processors_multiply_panels(void **state) {
     end_kernels(&f);
 }
 
-static const char *choice_of(kernels_fixture *f, uint64_t m, qn_element in, qn_element result) {
-    enum { N = 64, K = 64 };
-    qn_buffer *a = elements_buffer(f, in, m * K, NULL), *b = elements_buffer(f, in, K * N, NULL),
-              *out = elements_buffer(f, result, m * N, NULL);
+static const char *choice_of(kernels_fixture *f, uint64_t m, uint64_t n, qn_element in, qn_element result) {
+    enum { K = 64 };
+    qn_buffer *a = elements_buffer(f, in, m * K, NULL), *b = elements_buffer(f, in, K * n, NULL),
+              *out = elements_buffer(f, result, m * n, NULL);
     const qn_matmul_desc desc = {
-        .out = QN_ARRAY(out, result, m, N), .a = QN_ARRAY(a, in, m, K), .b = QN_ARRAY(b, in, K, N)};
+        .out = QN_ARRAY(out, result, m, n), .a = QN_ARRAY(a, in, m, K), .b = QN_ARRAY(b, in, K, n)};
     const char *variant;
     uint32_t splits;
     assert_ok(f->context, qn_kernels_matmul_choice(f->kernels, &desc, &variant, &splits));
@@ -337,10 +339,12 @@ static void panels_are_chosen_where_they_are_hardware(void **state) {
     const bool tiles = f.info.capabilities & QN_CAN_MULTIPLY_PANELS,
                of_bf16 = f.info.capabilities & QN_CAN_MULTIPLY_BF16_PANELS;
     assert_true(of_bf16 || !tiles);
-    assert_int_equal(is_panels(choice_of(&f, 64, QN_BF16, QN_BF16)), of_bf16);
-    assert_int_equal(is_panels(choice_of(&f, 16, QN_BF16, QN_F32)), tiles);
-    assert_int_equal(is_panels(choice_of(&f, 64, QN_I8, QN_I32)), tiles);
-    assert_false(is_panels(choice_of(&f, 64, QN_F32, QN_F32)));
+    assert_int_equal(is_panels(choice_of(&f, 64, 64, QN_BF16, QN_BF16)), of_bf16);
+    assert_int_equal(is_panels(choice_of(&f, 16, 64, QN_BF16, QN_F32)), tiles);
+    assert_int_equal(is_panels(choice_of(&f, 64, 64, QN_I8, QN_I32)), tiles);
+    assert_false(is_panels(choice_of(&f, 64, 64, QN_F32, QN_F32)));
+    if (f.info.vector_bytes) /* two columns are enough for registers */
+        assert_string_equal(choice_of(&f, 256, 2, QN_F32, QN_F32), "packed");
     print_message("%s: %s\n", f.info.name, tiles ? "tiles" : of_bf16 ? "pairs of bf16" : "no panels");
     end_kernels(&f);
 }
