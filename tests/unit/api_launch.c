@@ -18,6 +18,9 @@ static const char source[] =
     "}\n"
     "kernel __attribute__((reqd_work_group_size(4, 2, 1))) void fixed(global int *out) { out[0] = "
     "get_local_size(0); }\n"
+    "kernel void group_size(global int *out) { out[get_global_id(0) + get_global_id(1) * get_global_size(0)] "
+    "=\n"
+    "    get_local_size(0) * get_local_size(1) * get_local_size(2); }\n"
     "kernel void is_null(global const int *p, global int *out) { out[0] = p == 0; }\n";
 
 static void launches_compute(void **state) {
@@ -48,6 +51,24 @@ static void values_of_all_kinds(void **state) {
     assert_ok(f.context, qn_buffer_read(buffer, 0, out, sizeof out));
     const double wanted[5] = {-3, 1099511627776.0, 0.1, 10, 42.5};
     for (int i = 0; i < 5; i++) assert_true(out[i] == wanted[i]);
+    qn_context_destroy(f.context);
+}
+
+/* A group of the CPU device has several of them, for what a group costs. */
+static void short_rows_share_groups(void **state) {
+    (void)state;
+    enum { WIDE = 5, HIGH = 30011 };
+    fixture f = make_fixture(test_device(), source, "group_size");
+    qn_device_info info;
+    int *sizes = calloc(WIDE * HIGH, sizeof *sizes), least = 1 << 20;
+    qn_buffer *out = make_buffer(f.device, WIDE * HIGH * sizeof *sizes, NULL);
+    assert_ok(f.context, qn_device_get_info(f.device, &info));
+    assert_ok(f.context, qn_launch(NULL, f.kernel, QN_RANGE(WIDE, HIGH), QN_ARGS(out)));
+    assert_ok(f.context, qn_buffer_read(out, 0, sizes, WIDE * HIGH * sizeof *sizes));
+    for (int i = 0; i < WIDE * HIGH; i++) least = sizes[i] < least ? sizes[i] : least;
+    assert_true(least > 0);
+    if (info.kind == QN_DEVICE_CPU && info.compute_units <= 64) assert_true(sizes[0] >= 8 * WIDE);
+    free(sizes);
     qn_context_destroy(f.context);
 }
 
@@ -517,6 +538,7 @@ int main(void) {
         cmocka_unit_test(structs_have_fields),
         cmocka_unit_test(launches_compute),
         cmocka_unit_test(values_of_all_kinds),
+        cmocka_unit_test(short_rows_share_groups),
         cmocka_unit_test(local_memory_is_given_at_launch),
         cmocka_unit_test(structures_of_all_sizes_are_passed_by_value),
         cmocka_unit_test(a_vector_of_three_has_twelve_bytes_or_sixteen),

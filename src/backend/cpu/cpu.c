@@ -159,8 +159,16 @@ static const char *cpu_cache_key(const qn__gpu *gpu) { return gpu->cache_key; }
 
 /* ---- local sizes ---- */
 
-/* Without synchronisation a group is only a piece of work for a thread: long rows, and enough pieces for all
-   threads. With it, a usual GPU size. */
+/* So many rows of one dimension that a group has `room` work-items more, if there are enough groups for all threads. */
+static uint32_t rows_of_group(const qn__gpu *gpu, uint64_t rows, uint64_t room, uint64_t others) {
+    const uint64_t least = gpu->num_workers > 1 ? gpu->num_workers * 8u : 1;
+    uint64_t count = rows < room ? rows : room;
+    while (count > 1 && (rows + count - 1) / count * others < least) count /= 2;
+    return count ? (uint32_t)count : 1;
+}
+
+/* Without synchronisation a group is only a piece of work for a thread: long rows, or several short ones, and enough pieces for
+   all threads. With it, a usual GPU size. */
 static void cpu_choose_local(const qn__gpu *gpu, const qn__code *code, uint32_t kernel,
                              const uint64_t global[3], uint32_t local[3]) {
     uint64_t rows = global[1] * global[2], wanted = 1024;
@@ -173,6 +181,11 @@ static void cpu_choose_local(const qn__gpu *gpu, const qn__code *code, uint32_t 
     local[0] = (uint32_t)(global[0] < wanted ? global[0] : wanted);
     if (local[0] == 0) local[0] = 1;
     local[1] = local[2] = 1;
+    if (code->kernels[kernel].uses_sync) return;
+    const uint64_t groups = (global[0] + local[0] - 1) / local[0];
+    local[1] = rows_of_group(gpu, global[1], wanted / local[0], groups * global[2]);
+    if (local[1] < global[1]) return;
+    local[2] = rows_of_group(gpu, global[2], wanted / local[0] / local[1], groups);
 }
 
 /* A thread, which counts as a compute unit, runs a group at a time. */
