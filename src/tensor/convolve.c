@@ -305,13 +305,26 @@ typedef qn_tensor *join(qn_tensor *a, qn_tensor *b);
 static qn_tensor *larger(qn_tensor *a, qn_tensor *b) { return qn_maximum(a, b); }
 static qn_tensor *total(qn_tensor *a, qn_tensor *b) { return qn_add(a, b); }
 
+/* An axis as two, of windows that lie side by side and of their taps. */
+static qn_tensor *windows_of(qn_tensor *x, int32_t axis, uint64_t window) {
+    const qn_shape all = qn_tensor_shape(x);
+    qn_shape apart = {.rank = all.rank + 1};
+    for (uint32_t d = 0; d < all.rank; d++) apart.sizes[d + (d > (uint32_t)axis)] = all.sizes[d];
+    apart.sizes[axis] = all.sizes[axis] / window;
+    apart.sizes[axis + 1] = window;
+    return qn_reshape(x, apart);
+}
+
 /* What joins all taps of a window along an axis: a slice for each tap, all in one kernel. */
 static qn_tensor *along(qn_tensor *x, int32_t axis, uint64_t window, uint64_t stride, uint64_t count,
                         join *both) {
-    qn_tensor *all = NULL;
+    const bool apart = window > 1 && stride == window && x->node->sizes[axis] == count * window;
+    qn_tensor *all = NULL, *windows = apart ? windows_of(x, axis, window) : NULL;
     for (uint64_t tap = 0; tap < window; tap++) {
-        qn_tensor *one =
-            qn_slice(x, axis, (int64_t)tap, (int64_t)(tap + (count - 1) * stride + 1), (int64_t)stride);
+        qn_tensor *one = apart ? qn_squeeze(qn_slice(windows, axis + 1, (int64_t)tap, (int64_t)tap + 1, 1),
+                                            QN_AXES(axis + 1))
+                               : qn_slice(x, axis, (int64_t)tap, (int64_t)(tap + (count - 1) * stride + 1),
+                                          (int64_t)stride);
         all = all ? both(all, one) : one;
     }
     return all;

@@ -84,9 +84,11 @@ static void choose_map(qn__maker *m) {
     const uint64_t second = rank > 1 ? m->loops.at[rank - 2].size : 1,
                    all = qn__iterations(m, false) / s->width;
     const qn_device_info *info = &m->schedule->tensors->info;
-    s->flat = rank < 2 || packs < 32 || second > info->max_global_size[1] ||
+    const uint64_t least = is_processor(m) ? 4 : 32; /* of a row, where the launch has its places */
+    s->flat = rank < 2 || packs < least || second > info->max_global_size[1] ||
               all / packs / second > info->max_global_size[2] || (m->together && all < MOST_FLAT);
     s->range = (qn_range){.global = {all, 1, 1}};
+    if (is_processor(m) && (!s->flat || rank < 2)) s->wide = true;
     if (!s->flat) s->range = (qn_range){.global = {packs, second, all / packs / second}};
 }
 

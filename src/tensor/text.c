@@ -168,6 +168,8 @@ void qn__text_cast(qn__text *to, qn_element from, qn_element type, const char *a
     const qn__element_info *f = qn__element_of(from), *t = qn__element_of(type);
     if (type == QN_BOOL)
         qn__text_add(to, "%s != 0", a);
+    else if (from == QN_BOOL && (type == QN_F32 || type == QN_F64)) /* which processors have vectors for */
+        qn__text_add(to, type == QN_F64 ? "%s ? 1.0 : 0.0" : "%s ? 1.0f : 0.0f", a);
     else if (t->class == QN__FLOAT && type != QN_F32 && type != QN_F64)
         qn__text_add(to, "(float)(%s)%s", t->storage, a); /* rounded to it */
     else if (f->class == QN__FLOAT && t->class != QN__FLOAT)

@@ -37,6 +37,27 @@ void qn__form_add(qn__maker *m, qn__text *to, const qn__form *form, bool k) {
     if (!any) qn__text_add(to, "0");
 }
 
+/* x / size without a division where x is below 2^31, which processors' vectors do not have and GPUs take a dozen instructions for: by
+   Granlund and Montgomery, "Division by Invariant Integers using Multiplication". `most` is what x is below. */
+static const char *const quotient_text =
+    "static int quotient(int x, uint factor, uint shift) {\n"
+    "    return (int)((mul_hi((uint)x, factor) + (uint)x) >> shift);\n}\n";
+
+static void add_quotient(qn__maker *m, qn__text *to, const char *x, uint64_t most, uint64_t size,
+                         uint32_t number) {
+    if (most > INT32_MAX) {
+        qn__text_add(to, "%s / n.v[%u]", x, number);
+        return;
+    }
+    uint32_t shift = 0;
+    while ((uint64_t)1 << shift < size) shift++;
+    const uint64_t factor = ((((uint64_t)1 << shift) - size) << 32) / size + 1;
+    if (!m->helpers.text || !strstr(m->helpers.text, quotient_text))
+        qn__text_add(&m->helpers, "%s", quotient_text);
+    qn__text_add(to, "quotient((int)%s, (uint)n.v[%u]", x, qn__number_add(m, (int64_t)factor));
+    qn__text_add(to, ", (uint)n.v[%u])", qn__number_add(m, shift));
+}
+
 /* Loop variables of the loops that are reduced or not, from one that counts through all of them. */
 void qn__loop_variables_add(qn__maker *m, qn__text *to, bool reduced, const char *from, const char *indent) {
     uint32_t list[QN__LOOPS], count = 0;
@@ -51,8 +72,9 @@ void qn__loop_variables_add(qn__maker *m, qn__text *to, bool reduced, const char
             return;
         }
         const uint32_t size = qn__number_add(m, (int64_t)m->loops.at[list[i]].size);
-        qn__text_add(to, "%sconst %s o%u = %s / n.v[%u], i%u = %s - o%u * n.v[%u];\n", indent, place, list[i],
-                     rest, size, list[i], rest, list[i], size);
+        qn__text_add(to, "%sconst %s o%u = ", indent, place, list[i]);
+        add_quotient(m, to, rest, qn__iterations(m, reduced), m->loops.at[list[i]].size, size);
+        qn__text_add(to, ", i%u = %s - o%u * n.v[%u];\n", list[i], rest, list[i], size);
         snprintf(rest, sizeof rest, "o%u", list[i]);
     }
 }
@@ -61,9 +83,9 @@ static void add_condition(qn__maker *m, qn__text *to, uint32_t condition, bool k
     const char *place = m->shape.wide ? "ulong" : "uint";
     for (bool any = false; condition; any = true) {
         const qn__condition *c = &m->demand->conditions[condition - 1];
-        qn__text_add(to, "%s(%s)(", any ? " && " : "", place);
+        qn__text_add(to, "%s((%s)(", any ? " & " : "", place);
         qn__form_add(m, to, &c->form, k);
-        qn__text_add(to, ") < n.v[%u]", qn__number_add(m, (int64_t)c->size));
+        qn__text_add(to, ") < n.v[%u])", qn__number_add(m, (int64_t)c->size));
         condition = c->outer;
     }
 }
@@ -105,11 +127,18 @@ static void write_load(qn__maker *m, uint32_t i, qn__text *to, qn__text *packs, 
         return;
     }
     if (!is_pack_load(m, i)) {
-        qn__text_add(to, "%sconst %s %s = ", indent, e->value, v->name);
-        if (condition) add_condition(m, to, condition, v->is_inner);
-        qn__text_add(to, condition ? " ? x%u[" : "x%u[", array);
+        if (!condition) {
+            qn__text_add(to, "%sconst %s %s = x%u[", indent, e->value, v->name, array);
+            qn__form_add(m, to, &v->form, v->is_inner);
+            qn__text_add(to, "];\n");
+            return;
+        }
+        /* With the place before the question a processor's compiler makes vectors of it. */
+        qn__text_add(to, "%sconst %s at%u = ", indent, m->shape.wide ? "long" : "int", i);
         qn__form_add(m, to, &v->form, v->is_inner);
-        qn__text_add(to, condition ? "] : 0;\n" : "];\n");
+        qn__text_add(to, ";\n%sconst %s %s = ", indent, e->value, v->name);
+        add_condition(m, to, condition, v->is_inner);
+        qn__text_add(to, " ? x%u[at%u] : 0;\n", array, i);
         return;
     }
     const uint32_t bytes = e->size * m->shape.width, words = bytes > 16 ? bytes / 16 : 1;

@@ -247,6 +247,31 @@ static void eager(void **state) {
     end_tensors(&f);
 }
 
+/* Places of rows that are short: what counts the elements of several dimensions is divided by their sizes. */
+static void places_of_short_rows(void **state) {
+    (void)state;
+    tensor_fixture f = make_tensors(NULL);
+    static const uint64_t sizes[][3] = {
+        {1 << 16, 3, 2}, {1, 99991, 3}, {255, 257, 1}, {7, 11, 13}, {1021, 31, 5}};
+    const size_t count = f.info.kind == QN_DEVICE_CPU ? sizeof sizes / sizeof *sizes : 2;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t *n = sizes[i], all = n[0] * n[1] * n[2];
+        qn_tensor *a = counting(&f, QN_SHAPE(n[0], 1, n[2]), 0, 1),
+                  *b = counting(&f, QN_SHAPE(n[1], 1), 0.5f, 0.25f);
+        float *got = malloc((size_t)all * sizeof *got);
+        read_floats(&f, qn_subtract(a, b), got, all);
+        for (uint64_t k = 0; k < all; k++) {
+            const float wanted =
+                (float)(k / n[2] / n[1] * n[2] + k % n[2]) - (0.5f + 0.25f * (float)(k / n[2] % n[1]));
+            if (got[k] != wanted)
+                fail_msg("%zu: element %zu is %g instead of %g", i, (size_t)k, (double)got[k],
+                         (double)wanted);
+        }
+        free(got);
+    }
+    end_tensors(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(reads_what_it_got),
                                        cmocka_unit_test(a_chain_is_one_kernel),
@@ -260,6 +285,7 @@ int main(void) {
                                        cmocka_unit_test(together),
                                        cmocka_unit_test(long_sums),
                                        cmocka_unit_test(arrays_of_others),
-                                       cmocka_unit_test(eager)};
+                                       cmocka_unit_test(eager),
+                                       cmocka_unit_test(places_of_short_rows)};
     return run_tensor_tests(tests, NULL);
 }
