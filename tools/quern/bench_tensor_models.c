@@ -99,6 +99,12 @@ int bench_model_measure(bench_model *m, const bench_tensor_row *row) {
     return result;
 }
 
+static qn_status add_linear(qn_module *to, const char *name, qn_linear *l, uint64_t inputs, uint64_t outs) {
+    const qn_status status =
+        qn_linear_init(l, to->tensors, &(qn_linear_desc){.inputs = inputs, .outputs = outs});
+    return status ? status : qn_module_add(to, name, &l->module);
+}
+
 /* ---- 784-256-128-10 ---- */
 
 enum { PIXELS = 784, CLASSES = 10 };
@@ -139,6 +145,57 @@ static int measure_mlp(bench_tensors *b, const bench_tensor_row *row) {
     bench_model model = {
         .b = b, .batch = row->number, .loss = loss_of_mlp, .updates = true, .of = "", .parts = &m};
     int result = bench_tensor_fail(b, make_mlp(&model, &m));
+    if (!result) result = bench_model_measure(&model, row);
+    qn_module_release(&model.module);
+    return result;
+}
+
+/* ---- digits of 8 x 8 ---- */
+
+enum { SIDE = 8, CHANNELS = 16, HIDDEN = 64 };
+
+/* The network of examples/tensors/digits.c. */
+typedef struct digits {
+    qn_convolution_layer first, second;
+    qn_linear hidden, out;
+} digits;
+
+static qn_tensor *loss_of_digits(bench_model *model, qn_tensor *const *inputs) {
+    digits *d = model->parts;
+    qn_tensor *x = qn_relu(qn_convolution_layer_forward(&d->first, inputs[0]));
+    x = qn_relu(qn_convolution_layer_forward(&d->second, x));
+    x = qn_flatten(qn_max_pool(x, &(qn_pool_desc){.window = {2, 2}}), 1, -1);
+    x = qn_linear_forward(&d->out, qn_relu(qn_linear_forward(&d->hidden, x)));
+    return qn_cross_entropy(x, inputs[1], NULL);
+}
+
+static qn_status add_window(qn_module *to, const char *name, qn_convolution_layer *c, uint64_t inputs,
+                            uint64_t outputs) {
+    const qn_convolution_layer_desc desc = {
+        .inputs = inputs, .outputs = outputs, .window = {3, 3}, .convolution = {.padding = {1, 1}}};
+    const qn_status status = qn_convolution_layer_init(c, to->tensors, &desc);
+    return status ? status : qn_module_add(to, name, &c->module);
+}
+
+static qn_status make_digits(bench_model *model, digits *d) {
+    qn_tensors *t = model->b->t;
+    qn_module *module = &model->module;
+    qn_module_init(module, t, NULL);
+    qn_status status = add_window(module, "first", &d->first, 1, CHANNELS);
+    if (!status) status = add_window(module, "second", &d->second, CHANNELS, 2 * CHANNELS);
+    if (!status) status = add_linear(module, "hidden", &d->hidden, 2 * CHANNELS * SIDE * SIDE / 4, HIDDEN);
+    if (!status) status = add_linear(module, "out", &d->out, HIDDEN, CLASSES);
+    if (status) return status;
+    model->inputs[0] = qn_tensor_retain(qn_rand(t, QN_F32, QN_SHAPE(model->batch, 1, SIDE, SIDE)));
+    model->inputs[1] = qn_tensor_retain(qn_randint(t, QN_I32, QN_SHAPE(model->batch), 0, CLASSES));
+    return qn_realize(model->inputs, 2);
+}
+
+static int measure_digits(bench_tensors *b, const bench_tensor_row *row) {
+    digits d;
+    bench_model model = {
+        .b = b, .batch = row->number, .loss = loss_of_digits, .updates = true, .of = "", .parts = &d};
+    int result = bench_tensor_fail(b, make_digits(&model, &d));
     if (!result) result = bench_model_measure(&model, row);
     qn_module_release(&model.module);
     return result;
@@ -204,12 +261,6 @@ static qn_tensor *loss_of_gpt(bench_model *model, qn_tensor *const *inputs) {
     }
     qn_tensor *scores = qn_matmul(norm(&g->last, x), narrow(qn_transpose(g->words.tensor, 0, 1)));
     return qn_cross_entropy(qn_cast(qn_flatten(scores, 0, 1), QN_F32), qn_flatten(inputs[1], 0, 1), NULL);
-}
-
-static qn_status add_linear(qn_module *to, const char *name, qn_linear *l, uint64_t inputs, uint64_t outs) {
-    const qn_status status =
-        qn_linear_init(l, to->tensors, &(qn_linear_desc){.inputs = inputs, .outputs = outs});
-    return status ? status : qn_module_add(to, name, &l->module);
 }
 
 static qn_status add_norm(qn_module *to, const char *name, qn_norm_layer *n, uint64_t size) {
@@ -385,6 +436,7 @@ static int measure_resnet(bench_tensors *b, const bench_tensor_row *row) {
 
 static const bench_tensor_row rows[] = {{"mlp of 64", 64, measure_mlp},
                                         {"mlp of 1024", 1024, measure_mlp},
+                                        {"digits of 64", 64, measure_digits},
                                         {"gpt-2 step", 0, measure_gpt},
                                         {"resnet-18 forward, backward", 0, measure_resnet}};
 const bench_tensor_list bench_tensor_models = {rows, sizeof rows / sizeof *rows};

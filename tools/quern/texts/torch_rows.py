@@ -167,6 +167,13 @@ def mlp(batch):
     return measured
 
 
+def digits(row):
+    x, labels = torch.rand(64, 1, 8, 8, device=device), torch.randint(0, 10, (64,), device=device)
+    model = lambda: nn.Sequential(nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(), nn.Conv2d(16, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
+                                  nn.Flatten(), nn.Linear(512, 64), nn.ReLU(), nn.Linear(64, 10))
+    training(row, model, lambda net: F.cross_entropy(net(x), labels))
+
+
 class Block(nn.Module):
     def __init__(self, width, heads):
         super().__init__()
@@ -240,6 +247,7 @@ rows = {
     "op at once, on the host": op_at_once,
     "mlp of 64": mlp(64),
     "mlp of 1024": mlp(1024),
+    "digits of 64": digits,
     "gpt-2 step": gpt,
     "resnet-18 forward, backward": resnet,
 }
