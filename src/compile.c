@@ -262,6 +262,14 @@ static void keep_texts(compile *c) {
     }
 }
 
+/* A header is one under its own name only: what a program includes by another way to it is the program's. */
+static void mark_uncounted(compile *c) {
+    for (size_t h = 0; h < c->request->num_uncounted_headers; h++)
+        for (size_t i = 0; i < c->sources.list.len; i++)
+            if (strcmp(c->sources.list.data[i]->path, c->request->headers[h].name) == 0)
+                c->sources.list.data[i]->is_uncounted = true;
+}
+
 static bool run_front(compile *c) {
     front_context context = context_of(c);
     const bool is_wgsl = c->request->language == QN__WGSL;
@@ -277,6 +285,7 @@ static bool run_front(compile *c) {
                            .target = c->target,
                            .frozen = &qn__frozen_library,
                            .max_instrs = max_instrs(c)};
+    mark_uncounted(c);
     begin_stage(c);
     c->module = is_wgsl ? qn__wf_lower(&config, &context, module) : qn__lower(&config, unit);
     end_stage(c, QN__STAGE_LOWER);

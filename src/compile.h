@@ -58,6 +58,7 @@ typedef struct qn__compile_request {
     size_t num_defines;
     const qn__compile_header *headers;
     size_t num_headers;
+    size_t num_uncounted_headers;    /* the first so many: their loops have no part in `loop_budget` */
     const char *const *include_dirs; /* searched after the options' -I */
     size_t num_include_dirs;
     bool no_files;        /* headers only from the list above, nothing from disk */

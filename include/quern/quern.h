@@ -550,6 +550,8 @@ typedef struct qn_program_desc {
     uint32_t
         loop_budget; /* with `safe`: how often a work-item's loops go round at most; 0: as often as they do */
     qn_language language; /* a `path` that ends in .wgsl is WGSL in any case */
+    size_t
+        num_uncounted_headers; /* the first so many of `headers`: loops in them have no part in `loop_budget` */
 } qn_program_desc;
 
 /* Compiles for one device. On the CPU device kernels can be launched within milliseconds: they are interpreted while
@@ -570,7 +572,9 @@ typedef struct qn_program_desc {
    With `loop_budget` no such kernel runs for ever: all loops of a work-item together go round that many times, then each is left the
    next time that it would go round, and the next wait says QN_ERROR_KERNEL_FAILED with the loop's line. Loops that, optimised, go
    round a constant number of times, at most 1,024 with those in them, are not counted; loops with barriers, and those with sub-group functions,
-   have such a budget each for themselves. Without `safe` it is QN_ERROR_ARGUMENT. */
+   have such a budget each for themselves. Without `safe` it is QN_ERROR_ARGUMENT. A library that calls what others wrote from a loop of
+   its own, which goes on for as long as it likes, has that loop in a header of `num_uncounted_headers`: the budget begins anew with each
+   of its iterations. A header counts as one where it is included by its name; give it `#pragma once`, so that it is included once. */
 QN_API qn_status qn_program_create(qn_device *device, const qn_program_desc *desc, qn_program **program);
 QN_API void qn_program_destroy(qn_program *program);
 QN_API const char *qn_program_log(const qn_program *program); /* warnings; "" if none; the program's */

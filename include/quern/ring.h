@@ -67,7 +67,8 @@ typedef enum qn_ring_policy {
    QN_RING_BLOCK, as many sends as replies: one a message. Everything is copied or used during the call only, but `state`, which
    the ring keeps a reference to. */
 typedef struct qn_ring_desc {
-    qn_program_desc program; /* text with the handler, or the loop; without `binary` and `sources` */
+    qn_program_desc
+        program; /* text with the handler, or the loop; without `binary` and `sources`; loop_budget: of each call of the handler */
     const char
         *handler; /* void NAME(qn_ring *, local const MESSAGE *), and with `state`: , global STATE *) */
     const char

@@ -42,6 +42,7 @@ typedef struct front_source {
     bool once;               /* `#pragma once` was seen */
     bool is_too_large;       /* over FRONT_MAX_SOURCE_BYTES: there is no text */
     bool is_main;            /* not included by another */
+    bool is_uncounted;       /* its loops have no part in a budget of iterations */
     front_loc included_from; /* of the first inclusion */
     QN__VEC(front_line_mark) marks;
     const uint32_t *lines; /* offset of each line in `text`; made when first asked for */

@@ -8,7 +8,7 @@
 /* Constructs nested deeper than this are refused by the parser and the verifier. */
 enum { IR_MAX_NESTING = 500 };
 
-enum { IR_FLAG_COUNT = 12, IR_ROUNDING_COUNT = 4, IR_ORDER_COUNT = 5, IR_SCOPE_COUNT = 5 };
+enum { IR_FLAG_COUNT = 13, IR_ROUNDING_COUNT = 4, IR_ORDER_COUNT = 5, IR_SCOPE_COUNT = 5 };
 enum { IR_ARG_KIND_COUNT = 5, IR_ARG_FLAG_COUNT = 6 };
 
 /* Spellings; a flag's is at the number of its bit. */

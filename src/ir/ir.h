@@ -208,9 +208,11 @@ enum {
     IR_ACTIVE = 1 << 9,    /* of a sub-group together: some of it may be elsewhere, those that come by act */
     IR_TRANSPOSED =
         1 << 10, /* matrix_load, matrix_store: columns lie together, not rows; ldmatrix: as its row says */
+    IR_UNCOUNTED =
+        1 << 11, /* loop: no part of a budget of iterations, which begins anew with each of its own */
     IR_WRITTEN =
         1
-        << 11 /* for the checker: quotient, shift, sum, float to integer: the program's own; umin: of an index; access: volatile there, too */
+        << 12 /* for the checker: quotient, shift, sum, float to integer: the program's own; umin: of an index; access: volatile there, too */
 };
 
 typedef enum ir_rounding {

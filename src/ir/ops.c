@@ -50,6 +50,7 @@
 #define BRANCH     FLAG(BRANCH)
 #define ACTIVE     FLAG(ACTIVE)
 #define TRANSPOSED FLAG(TRANSPOSED)
+#define UNCOUNTED  FLAG(UNCOUNTED)
 #define WRITTEN    FLAG(WRITTEN)
 
 /* The flags of all ops of a rule. */
@@ -79,9 +80,9 @@ const char *const qn__ir_kind_names[IR_KIND_COUNT] = {"void", "bool", "i8",  "i1
                                                       "i64",  "f16",  "f32", "f64", "ptr"};
 const char *const qn__ir_space_names[IR_SPACE_COUNT] = {"private", "global", "constant",
                                                         "local",   "param",  "generic"};
-const char *const qn__ir_flag_names[IR_FLAG_COUNT] = {"nsw",      "nuw",      "contract",   "fast",
-                                                      "volatile", "readonly", "exclusive",  "async",
-                                                      "branch",   "active",   "transposed", "written"};
+const char *const qn__ir_flag_names[IR_FLAG_COUNT] = {
+    "nsw",   "nuw",    "contract", "fast",       "volatile",  "readonly", "exclusive",
+    "async", "branch", "active",   "transposed", "uncounted", "written"};
 const char *const qn__ir_rounding_names[IR_ROUNDING_COUNT] = {"even", "zero", "up", "down"};
 const char *const qn__ir_order_names[IR_ORDER_COUNT] = {"relaxed", "acquire", "release", "acq_rel",
                                                         "seq_cst"};

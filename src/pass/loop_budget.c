@@ -3,6 +3,7 @@
 
        continue @0 %x   ->   if %left == 0 { note it; break @0 0 } else { %left = %left - 1; yield }   continue @0 %x
 
+   A loop that is not counted (IR_UNCOUNTED) begins each iteration with the whole budget, where loops in it are counted.
    Work-items that meet in a loop must leave it together. So loops with barriers count apart from those without, which each
    work-item may go round as often as it likes, and so do loops in which sub-groups meet. */
 #include <stdio.h>
@@ -67,6 +68,11 @@ static meeting meeting_in(const ir_region *region) {
 
 static const ir_type count_type = {.kind = IR_I32, .lanes = 1};
 
+static void refill(budgeter *b, ir_builder *at, meeting who) {
+    qn__ir_store(at, b->left[who], qn__ir_const_int(b->kernel, IR_I32, b->context->options->loop_budget), 0,
+                 0);
+}
+
 static ir_value *count_left(budgeter *b, meeting who) {
     if (b->left[who]) return b->left[who];
     ir_builder at = {.function = b->kernel};
@@ -74,8 +80,7 @@ static ir_value *count_left(budgeter *b, meeting who) {
     ir_instr *first = b->kernel->body->first;
     while (first->op == IR_VAR) first = first->next;
     qn__ir_at(&at, first);
-    qn__ir_store(&at, b->left[who], qn__ir_const_int(b->kernel, IR_I32, b->context->options->loop_budget), 0,
-                 0);
+    refill(b, &at, who);
     return b->left[who];
 }
 
@@ -113,17 +118,40 @@ static void count_jumps(budgeter *b, ir_region *region, const ir_instr *loop, ui
     }
 }
 
-static void visit(budgeter *b, ir_region *region) {
+static unsigned visit(budgeter *b, ir_region *region);
+
+static void count_loop(budgeter *b, ir_instr *loop, meeting who) {
+    char what[96];
+    snprintf(what, sizeof what, "has a loop that goes on when a work-item's have gone round %u times",
+             (unsigned)b->context->options->loop_budget);
+    const uint32_t site = qn__add_site(b->context->module, loop->loc, b->kernel->name, what);
+    count_jumps(b, loop->regions[0], loop, site, count_left(b, who));
+}
+
+static void refill_in(budgeter *b, const ir_instr *loop, unsigned counted) {
+    ir_builder at = {.function = b->kernel};
+    qn__ir_at(&at, loop->regions[0]->first);
+    for (int who = NOBODY; who < NUM_MEETINGS; who++)
+        if (counted >> who & 1) refill(b, &at, (meeting)who);
+}
+
+/* Whose loops are counted in it, a bit each. */
+static unsigned visit(budgeter *b, ir_region *region) {
+    unsigned counted = 0;
     for (ir_instr *i = region->first; i; i = i->next) {
         if (i->op == IR_LOOP && bounded_iterations(b, i) <= FREE_ITERATIONS) continue;
-        for (uint32_t r = 0; r < i->num_regions; r++) visit(b, i->regions[r]);
-        if (i->op != IR_LOOP) continue;
-        char what[96];
-        snprintf(what, sizeof what, "has a loop that goes on when a work-item's have gone round %u times",
-                 (unsigned)b->context->options->loop_budget);
-        const uint32_t site = qn__add_site(b->context->module, i->loc, b->kernel->name, what);
-        count_jumps(b, i->regions[0], i, site, count_left(b, meeting_in(i->regions[0])));
+        unsigned inside = 0;
+        for (uint32_t r = 0; r < i->num_regions; r++) inside |= visit(b, i->regions[r]);
+        if (i->op == IR_LOOP && i->flags & IR_UNCOUNTED) {
+            refill_in(b, i, inside);
+        } else if (i->op == IR_LOOP) {
+            const meeting who = meeting_in(i->regions[0]);
+            count_loop(b, i, who);
+            inside |= 1u << who;
+        }
+        counted |= inside;
     }
+    return counted;
 }
 
 void qn__budget_loops(qn__pass_context *context, ir_function *kernel, ir_value *faults) {

@@ -96,6 +96,9 @@ static qn_status take_desc(qn_ring *ring, const qn_ring_desc *desc) {
         return qn__ring_fail(ring, QN_ERROR_ARGUMENT, "qn_ring_create: give either `handler` or `loop`");
     if (desc->loop && desc->state)
         return qn__ring_fail(ring, QN_ERROR_ARGUMENT, "qn_ring_create: `state` goes with `handler` alone");
+    if (desc->loop && desc->program.loop_budget)
+        return qn__ring_fail(ring, QN_ERROR_ARGUMENT,
+                             "qn_ring_create: loop_budget goes with `handler`, of which each call has it");
     if ((unsigned)desc->mode > QN_RING_LAUNCHES || (unsigned)desc->idle > QN_RING_EVENTS ||
         (unsigned)desc->policy > QN_RING_DROP_OLDEST)
         return qn__ring_fail(ring, QN_ERROR_ARGUMENT,

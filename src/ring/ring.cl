@@ -1,5 +1,6 @@
 /* Kernels' side of a ring, which the handlers and loops of rings include as "quern/ring.cl". docs/language.md, Rings, tells how to
    use it; docs/design.md, Rings, how it works. The library defines QN_RING_*, the sizes of the ring that the program is for. */
+#pragma once
 #ifndef QUERN_RING_CL
 #define QUERN_RING_CL
 

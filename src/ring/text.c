@@ -11,7 +11,12 @@ typedef struct define {
     char name[32], value[16];
 } define;
 
-enum { NUM_SIZES = 14, NUM_LISTS = 2, NUM_DEFINES = NUM_SIZES + NUM_LISTS, NUM_TEXTS = 3 };
+enum {
+    NUM_SIZES = 15,
+    NUM_LISTS = 2,
+    NUM_DEFINES = NUM_SIZES + NUM_LISTS,
+    NUM_TEXTS = 4
+}; /* texts: the loop and the library's */
 
 static void list_sizes(const qn_ring *ring, define sizes[NUM_SIZES]) {
     const struct {
@@ -32,6 +37,7 @@ static void list_sizes(const qn_ring *ring, define sizes[NUM_SIZES]) {
         {"QN_RING_LINKS", ring->desc.links},
         {"QN_RING_BLOCKS", ring->desc.blocks},
         {"QN_RING_BLOCK_SIZE", ring->desc.block_size},
+        {"QN__RING_HAS_STATE", ring->desc.state != NULL},
     };
     for (int i = 0; i < NUM_SIZES; i++) {
         snprintf(sizes[i].name, sizeof sizes[i].name, "%s", rows[i].name);
@@ -48,31 +54,52 @@ static void list_links(const qn_ring *ring, char *text, size_t size, bool with_t
         length += (size_t)snprintf(text + length, size - length, "%sqn__link%u", between, (unsigned)i);
 }
 
-/* The kernel around the handler, or a check of the kernel by hand. */
-static int write_loop(const qn_ring_desc *desc, uint32_t message_size, const char *path, char *text,
-                      size_t size) {
-    const int head = snprintf(text, size, "#include \"quern/ring.cl\"\n#include \"%s\"\n", path);
+#define LOOP_NAME "quern/ring_loop.cl"
+
+/* The kernel that calls the handler, as a header in front of the caller's text, whose macros do not reach it. Its loop, and those of
+   ring.cl, have no part in a budget of iterations. The state is bytes until the caller's types are known. */
+static const char loop_text[] =
+    "#pragma once\n"
+    "static void qn__ring_handle(qn_ring *ring, local const void *message, global uchar *state);\n"
+    "#if QN__RING_HAS_STATE\n"
+    "#define QN__RING_STATE_PARAMETER , global uchar *qn_state\n"
+    "#else\n"
+    "#define QN__RING_STATE_PARAMETER\n"
+    "#define qn_state 0\n"
+    "#endif\n"
+    "kernel __attribute__((reqd_work_group_size(QN_RING_GROUP_SIZE, 1, 1)))\n"
+    "void qn_ring_loop(QN_RING_PARAMETERS QN__RING_STATE_PARAMETER) {\n"
+    "    QN_RING(ring);\n"
+    "    while (qn_ring_receive(&ring)) qn__ring_handle(&ring, qn_ring_payload(&ring), qn_state);\n"
+    "}\n"
+    "#undef qn_state\n";
+
+/* The caller's text between the library's, or with a kernel by hand. */
+static int write_program(const qn_ring_desc *desc, uint32_t message_size, const char *path, char *text,
+                         size_t size) {
+    const int head = snprintf(text, size, "#include \"quern/ring.cl\"\n%s#include \"%s\"\n",
+                              desc->loop ? "" : "#include \"" LOOP_NAME "\"\n", path);
     if (desc->loop || head < 0 || (size_t)head >= size) return head;
     const char *message = desc->message_type ? desc->message_type : "void";
-    char check[512] = "";
+    const char *state = desc->state_type ? desc->state_type : "void";
+    char check[512] = "", state_argument[256] = "";
     if (desc->message_type)
         snprintf(check, sizeof check,
                  "_Static_assert(sizeof(%.200s) == %u, \"the ring's message_size is not the size of its "
                  "message_type\");\n",
                  message, (unsigned)message_size);
-    const char *state = desc->state_type ? desc->state_type : "void";
-    const int loop =
-        snprintf(text + head, size - (size_t)head,
-                 "%s"
-                 "kernel __attribute__((reqd_work_group_size(QN_RING_GROUP_SIZE, 1, 1)))\n"
-                 "void qn_ring_loop(QN_RING_PARAMETERS%s%s%s) {\n"
-                 "    QN_RING(ring);\n"
-                 "    while (qn_ring_receive(&ring))\n"
-                 "        %s(&ring, (local const %s *)qn_ring_payload(&ring)%s);\n"
-                 "}\n",
-                 check, desc->state ? ", global " : "", desc->state ? state : "",
-                 desc->state ? " *qn_state" : "", desc->handler, message, desc->state ? ", qn_state" : "");
-    return loop < 0 ? loop : head + loop;
+    if (desc->state) {
+        const int length = snprintf(state_argument, sizeof state_argument, ", (global %s *)state", state);
+        if (length < 0 || (size_t)length >= sizeof state_argument) return -1;
+    }
+    const int handle = snprintf(
+        text + head, size - (size_t)head,
+        "%s"
+        "static void qn__ring_handle(qn_ring *ring, local const void *message, global uchar *state) {\n"
+        "    %s(ring, (local const %s *)message%s);\n"
+        "}\n",
+        check, desc->handler, message, state_argument);
+    return handle < 0 ? handle : head + handle;
 }
 
 static qn_status compile(qn_ring *ring, const qn_ring_desc *desc, qn_header *headers, qn_define *defines) {
@@ -80,12 +107,13 @@ static qn_status compile(qn_ring *ring, const qn_ring_desc *desc, qn_header *hea
     char parameters[512], names[256];
     char text[2048];
     const char *path = desc->program.path ? desc->program.path : "ring_text.cl";
-    const int length = write_loop(desc, ring->desc.message_size, path, text, sizeof text);
+    const int length = write_program(desc, ring->desc.message_size, path, text, sizeof text);
     if (length < 0 || (size_t)length >= sizeof text)
         return qn__ring_fail(ring, QN_ERROR_ARGUMENT,
                              "qn_ring_create: the names of the handler and its types are too long");
     size_t num_headers = 0;
-    for (; num_headers < NUM_TEXTS; num_headers++) headers[num_headers] = qn__ring_texts[num_headers];
+    headers[num_headers++] = (qn_header){LOOP_NAME, loop_text};
+    for (; num_headers < NUM_TEXTS; num_headers++) headers[num_headers] = qn__ring_texts[num_headers - 1];
     if (desc->program.source) headers[num_headers++] = (qn_header){path, desc->program.source};
     if (desc->program.num_headers)
         memcpy(headers + num_headers, desc->program.headers, desc->program.num_headers * sizeof *headers);
@@ -104,9 +132,10 @@ static qn_status compile(qn_ring *ring, const qn_ring_desc *desc, qn_header *hea
     qn_program_desc program = desc->program;
     program.source = text;
     program.source_size = 0;
-    program.path = "ring_loop.cl";
+    program.path = "ring_handle.cl";
     program.headers = headers;
     program.num_headers += num_headers;
+    program.num_uncounted_headers = NUM_TEXTS;
     program.defines = defines;
     program.num_defines += (size_t)num_defines;
     ring->is_safe = program.safe;

@@ -30,8 +30,8 @@ static void write_key(qn__buf *out, const qn_device *device, const qn__compile_r
     put_text(out, device->backend->cache_key(device->gpu));
     put_text(out, request->options);
     qn__target_print(out, &request->target);
-    qn__buf_printf(out, " %d %d %d %u %d", request->level, request->debug, request->safe,
-                   (unsigned)request->loop_budget, (int)request->language);
+    qn__buf_printf(out, " %d %d %d %u %zu %d", request->level, request->debug, request->safe,
+                   (unsigned)request->loop_budget, request->num_uncounted_headers, (int)request->language);
     qn__buf_putc(out, 0);
     for (size_t i = 0; i < request->num_defines; i++) {
         put_text(out, request->defines[i].name);

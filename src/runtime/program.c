@@ -170,6 +170,9 @@ qn_status qn__program_request(qn_context *context, const qn_program_desc *desc, 
         return qn__fail(context, QN_ERROR_ARGUMENT,
                         "%s: loop_budget %u is for safe programs: set safe as well", function,
                         (unsigned)desc->loop_budget);
+    if (desc->num_uncounted_headers > desc->num_headers)
+        return qn__fail(context, QN_ERROR_ARGUMENT, "%s: num_uncounted_headers is %zu, and num_headers %zu",
+                        function, desc->num_uncounted_headers, desc->num_headers);
     if ((unsigned)desc->language >= QN__LANGUAGES)
         return qn__fail(context, QN_ERROR_ARGUMENT, "%s: language %d is neither OpenCL C (0) nor WGSL (1)",
                         function, (int)desc->language);
@@ -185,6 +188,7 @@ qn_status qn__program_request(qn_context *context, const qn_program_desc *desc, 
     request->num_defines = desc->num_defines;
     request->headers = input->headers;
     request->num_headers = desc->num_headers;
+    request->num_uncounted_headers = desc->num_uncounted_headers;
     request->level = level_of(desc);
     request->debug = desc->debug;
     request->safe = desc->safe;

@@ -437,6 +437,53 @@ static void loops_end_without_optimising(void **state) {
     loops_end_at(-1);
 }
 
+/* Loops of an uncounted header go on; each of their iterations begins the budget anew. By another way to it, it is like any text. */
+static void loops_of_a_library_are_not_counted(void **state) {
+    (void)state;
+    static const char header[] = "#ifndef ROUNDS\n"
+                                 "#define ROUNDS rounds\n"
+                                 "#endif\n"
+                                 "static int add_some(int x, int n);\n"
+                                 "static int ROUNDS(int x, int n) {\n"
+                                 "    for (int i = 0; i < 100; i++) x = add_some(x ^ i, n);\n"
+                                 "    for (int i = 0; i < 3 * n; i++) x = x * 3 + (x >> 2);\n"
+                                 "    return x;\n"
+                                 "}\n";
+    static const char *const texts[] = {
+        "#include \"lib/rounds.h\"\n"
+        "static int add_some(int x, int n) { for (int i = 0; i < n; i++) x = x * 5 + (x >> 1); return x; }\n"
+        "kernel void f(global int *x, int n) { x[0] = rounds(x[0], n); }\n",
+        "#include \"lib/rounds.h\"\n"
+        "#define ROUNDS mine\n"
+        "#include \"./lib/rounds.h\"\n"
+        "static int add_some(int x, int n) { for (int i = 0; i < n; i++) x = x * 5 + (x >> 1); return x; }\n"
+        "kernel void f(global int *x, int n) { x[0] = mine(x[0], n); }\n"};
+    const qn_header headers[] = {{"lib/rounds.h", header}};
+    for (int t = 0; t < 2; t++)
+        for (int n = BUDGET - 5; n < BUDGET + 10; n += 10) {
+            world w = make_world();
+            qn_program *program;
+            const qn_program_desc desc = {.source = texts[t],
+                                          .safe = true,
+                                          .loop_budget = BUDGET,
+                                          .headers = headers,
+                                          .num_headers = 1,
+                                          .num_uncounted_headers = 1};
+            assert_ok(w.context, qn_program_create(w.device, &desc, &program));
+            qn_kernel *kernel = make_kernel(program, w.context, "f");
+            assert_ok(w.context, qn_launch(NULL, kernel, &(qn_range){.global = {1}}, QN_ARGS(w.x, n)));
+            const qn_status status = qn_device_wait(w.device, QN_FOREVER);
+            assert_int_equal(status, t == 0 && n < BUDGET ? QN_OK : QN_ERROR_KERNEL_FAILED);
+            qn_context_destroy(w.context);
+        }
+    world w = make_world();
+    qn_program *program;
+    const qn_program_desc desc = {.source = texts[0], .num_uncounted_headers = 1};
+    assert_fails(w.context, qn_program_create(w.device, &desc, &program), QN_ERROR_ARGUMENT,
+                 "num_uncounted_headers is 1, and num_headers 0");
+    qn_context_destroy(w.context);
+}
+
 static void budgets_are_for_safe_programs(void **state) {
     (void)state;
     world w = make_world();
@@ -457,6 +504,7 @@ int main(void) {
         cmocka_unit_test(what_cannot_be_checked_is_refused),
         cmocka_unit_test(loops_end),
         cmocka_unit_test(loops_end_without_optimising),
+        cmocka_unit_test(loops_of_a_library_are_not_counted),
         cmocka_unit_test(budgets_are_for_safe_programs),
         cmocka_unit_test(kernels_are_those_of_the_source),
     };

@@ -3,7 +3,8 @@
 
 #include <pthread.h>
 
-/* Counts its messages in the state; -1 gives up, -2 never comes back, -3 writes far outside of the state. */
+/* Counts its messages in the state, after so many iterations as the second number says; -1 gives up, -2 never comes back, -3 writes
+   far outside of the state. */
 static const char text[] =
     "#include \"quern/ring.cl\"\n"
     "typedef struct numbers { int x[4]; } numbers;\n"
@@ -15,6 +16,7 @@ static const char text[] =
     "    while (in->x[0] == -2) state[1]++;\n"
     "    if (in->x[0] == -3) state[100000000]++;\n"
     "    numbers out;\n"
+    "    for (int i = 0; i < in->x[1]; i++) state[1]++;\n"
     "    out.x[0] = ++state[0];\n"
     "    qn_ring_reply(ring, &out, sizeof out);\n"
     "}\n";
@@ -275,6 +277,52 @@ static void an_access_outside_that_is_counted(void **state) {
     }
 }
 
+static int call_with_iterations(const rig *r, int iterations) {
+    const numbers in = {{0, iterations}};
+    numbers out = {{0}};
+    assert_ok(r->context, qn_ring_call(r->ring, &in, sizeof in, &out, sizeof out, SECONDS(60)));
+    return out.x[0];
+}
+
+/* Each call of the handler has the budget: neither looking for messages takes from it, nor messages before. */
+static void a_budget_of_iterations(void **state) {
+    (void)state;
+    enum { BUDGET = 5000, MESSAGES = 40 };
+    rig r = create_counting_as(
+        &(qn_ring_desc){.idle = QN_RING_CONTINUOUS, .program = {.safe = true, .loop_budget = BUDGET}});
+    begin(&r);
+    for (int i = 1; i <= MESSAGES; i++) {
+        if (i % 16 == 0) pause_ms(20); /* it looks more often than that */
+        assert_int_equal(call_with_iterations(&r, BUDGET - 10), i);
+    }
+    assert_ok(r.context, qn_ring_watch(r.ring));
+    const numbers many = {{0, BUDGET + 10}};
+    assert_ok(r.context, qn_ring_send(r.ring, NULL, &many, sizeof many, SECONDS(60)));
+    qn_status status = QN_OK;
+    for (int i = 0; i < 20000 && !status; i++) {
+        pause_ms(1);
+        status = qn_ring_watch(r.ring);
+    }
+    assert_fails(r.context, status, QN_ERROR_KERNEL_FAILED,
+                 "has a loop that goes on when a work-item's have gone round 5000 times");
+    assert_ok(r.context, qn_ring_restart(r.ring, SECONDS(60)));
+    assert_ok(r.context, qn_ring_activate(r.ring, SECONDS(60)));
+    assert_in_range(call_with_iterations(&r, BUDGET - 10), MESSAGES + 1, MESSAGES + 2);
+    assert_ok(r.context, qn_ring_watch(r.ring));
+    finish(&r);
+}
+
+static void a_loop_by_hand_has_no_budget(void **state) {
+    (void)state;
+    qn_context *context = make_context(NULL);
+    qn_device *device = get_device(context, test_device());
+    qn_ring *ring;
+    const qn_ring_desc desc = {.program = {.source = text, .safe = true, .loop_budget = 9}, .loop = "mine"};
+    assert_fails(context, qn_ring_create(device, &desc, &ring), QN_ERROR_ARGUMENT,
+                 "loop_budget goes with `handler`, of which each call has it");
+    qn_context_destroy(context);
+}
+
 static void restarts_after_a_fault(void **state) {
     (void)state;
     if (!catches_faults()) return;
@@ -356,6 +404,7 @@ int main(void) {
         cmocka_unit_test(too_many_failures),      cmocka_unit_test(supervised_checkpoints),
         cmocka_unit_test(nothing_else_waits),     cmocka_unit_test(a_fault_in_the_handler),
         cmocka_unit_test(restarts_after_a_fault), cmocka_unit_test(an_access_outside_that_is_counted),
+        cmocka_unit_test(a_budget_of_iterations), cmocka_unit_test(a_loop_by_hand_has_no_budget),
     };
     return run_device_tests(tests);
 }

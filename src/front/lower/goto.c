@@ -113,7 +113,7 @@ static void open_block(lower *l, range_list *r, range *open) {
 }
 
 static void open_loop(lower *l, range_list *r, range *open) {
-    ir_instr *loop = qn__ir_loop(&l->b, NULL, 0, NULL, 0);
+    ir_instr *loop = qn__lower_loop(l, open->label->loc);
     ir_region *after = l->b.region;
     lower_frame frame = {.outer = l->frames, .stmt = open->label, .continue_to = loop};
     l->frames = &frame;

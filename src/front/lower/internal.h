@@ -68,6 +68,8 @@ void qn__lower_at(lower *l, front_loc loc);
 /* False, after an error at `loc`, where nesting is too deep or the module too large; else depth is one
    more. */
 bool qn__lower_enter(lower *l, front_loc loc);
+/* A loop with nothing in it, of the source at the position. */
+ir_instr *qn__lower_loop(lower *l, front_loc loc);
 void qn__lower_error(lower *l, front_loc loc, const char *message, const char *hint);
 uint32_t qn__lower_global(lower *l, ast_decl *decl);                /* index of a __constant object */
 uint32_t qn__lower_string(lower *l, qn__str bytes, bool is_format); /* the same of a string */

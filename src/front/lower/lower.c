@@ -18,6 +18,13 @@ void qn__lower_at(lower *l, front_loc loc) {
     l->b.loc = l->last_resolved;
 }
 
+ir_instr *qn__lower_loop(lower *l, front_loc loc) {
+    ir_instr *loop = qn__ir_loop(&l->b, NULL, 0, NULL, 0);
+    const front_sources *sources = l->config->sources;
+    if (loc.line && sources->list.data[loc.file]->is_uncounted) loop->flags |= IR_UNCOUNTED;
+    return loop;
+}
+
 void qn__lower_error(lower *l, front_loc loc, const char *message, const char *hint) {
     qn__diag_error(l->config->diag, loc, "%s", message);
     if (hint) qn__diag_hint(l->config->diag, "%s", hint);

@@ -119,7 +119,7 @@ static void end_loop(lower *l, lower_frame *frame, ast_stmt *stmt, ir_region *af
 
 static ir_region *begin_loop(lower *l, lower_frame *frame, ast_stmt *stmt) {
     qn__lower_at(l, stmt->loc);
-    ir_instr *loop = qn__ir_loop(&l->b, NULL, 0, NULL, 0);
+    ir_instr *loop = qn__lower_loop(l, stmt->loc);
     loop->attr.unroll = stmt->unroll;
     *frame = (lower_frame){.stmt = stmt, .break_to = loop, .continue_to = loop};
     push_frame(l, frame);
