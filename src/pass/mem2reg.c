@@ -75,6 +75,12 @@ static ir_region *common_region(ir_region *a, ir_region *b) {
     return a;
 }
 
+/* Three lanes are accessed, not the fourth that memory may have. */
+static unsigned bytes_of(ir_type type) {
+    const unsigned size = qn__ir_memory_size(type);
+    return type.lanes == 3 ? size / 4 * 3 : size;
+}
+
 static void note_access(variable *v, const ir_instr *access, ir_type type) {
     if (!v->seen) {
         v->seen = true;
@@ -82,7 +88,7 @@ static void note_access(variable *v, const ir_instr *access, ir_type type) {
         v->scope = access->parent;
     }
     if (!compatible(v->type, type) || access->attr.offset || (access->flags & IR_VOLATILE) ||
-        qn__ir_memory_size(type) > v->var->attr.var->size)
+        bytes_of(type) > v->var->attr.var->size)
         v->rejected = true;
     if (v->scope != access->parent) v->scope = common_region(v->scope, access->parent);
 }
