@@ -182,6 +182,17 @@ class Bench(ToolTest):
         self.assertEqual(json.loads(self.read("c.json"))["results"], [])
         self.quern(*args, "--device", "cpu", "--tune", "magic", status=RUN_FAILED, error="magic")
 
+    def test_twins_in_wgsl(self):
+        """They compute the same on the processor and on the other devices that are here; what has none is left out."""
+        twins = {"saxpy", "sum", "matmul_naive", "matmul_tiled", "nbody", "mandelbrot", "histogram", "scan", "spmv", "transpose"}
+        devices = ["cpu"] + [name for name in ("vulkan:0", "webgpu:0") if re.search(name + ".*software", self.quern("devices"))]
+        for device in devices:
+            self.quern("bench", "code", "--device", device, "--elements", "1", "--only", ",".join(twins | {"bitonic"}), "--seconds", "0.001",
+                       "--against", "wgsl,wgsl-checked", "--json", "w.json")
+            rows = json.loads(self.read("w.json"))["results"]
+            for peer in ("wgsl",) if device == "webgpu:0" else ("wgsl", "wgsl-checked"):
+                self.assertEqual({row["what"].split(",")[0] for row in rows if row["by"] == peer}, twins, device)
+
     def test_safe_code(self):
         args = ("bench", "code", "--safe", "--device", "cpu", "--elements", "1", "--seconds", "0.001", "--only", "transpose,row_product")
         shown = self.quern(*args, "--json", "s.json")

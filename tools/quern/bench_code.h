@@ -78,6 +78,7 @@ void bench_workload_launch(bench_workload *load, const char *kernel, uint64_t gl
 void bench_workload_free(bench_workload *load);
 /* Makes each launch's work-groups explicit, for drivers that would each choose their own. */
 void bench_workload_fix_groups(bench_workload *load);
+void bench_workload_fix_group(bench_workload_step *step);
 
 /* Marsaglia's xorshift; a state of 0 stays. */
 uint32_t bench_workload_random(uint32_t *state);

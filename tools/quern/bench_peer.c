@@ -11,10 +11,11 @@
 #endif
 
 static const bench_peer_type *const types[] = {
-    &bench_cublas, &bench_cublaslt,      &bench_cudnn,         &bench_cub,     &bench_driver,
-    &bench_nvrtc,  &bench_opencl_driver, &bench_vulkan_driver, &bench_glslang, &bench_clblast,
-    &bench_pocl,   &bench_openblas,      &bench_blis,          &bench_mkl,     &bench_onednn,
-    &bench_torch,  &bench_torch_cpu,     &bench_webgpu_driver};
+    &bench_cublas,      &bench_cublaslt,      &bench_cudnn,         &bench_cub,         &bench_driver,
+    &bench_nvrtc,       &bench_opencl_driver, &bench_vulkan_driver, &bench_glslang,     &bench_clblast,
+    &bench_pocl,        &bench_openblas,      &bench_blis,          &bench_mkl,         &bench_onednn,
+    &bench_torch,       &bench_torch_cpu,     &bench_webgpu_driver, &bench_webgpu_wgsl, &bench_wgsl,
+    &bench_wgsl_checked};
 enum { NUM_TYPES = sizeof types / sizeof *types };
 
 /* ---- libraries ---- */
@@ -87,10 +88,13 @@ static bool is_of_use(const bench_peer_type *type, bench_peer_use use) {
     }
 }
 
+static bool is_on(const bench_peer_type *type, const bench_device *d) {
+    return type->is_anywhere ? d->info.kind != QN_DEVICE_WEBGPU : d->info.kind == type->kind;
+}
+
 bool bench_peer_is_for(const bench_device *d, const char *name, bench_peer_use use) {
     for (int i = 0; i < NUM_TYPES; i++)
-        if (types[i]->kind == d->info.kind && is_of_use(types[i], use) && strcmp(types[i]->name, name) == 0)
-            return true;
+        if (is_on(types[i], d) && is_of_use(types[i], use) && strcmp(types[i]->name, name) == 0) return true;
     return false;
 }
 
@@ -99,9 +103,7 @@ uint32_t bench_peers_open(const bench_device *d, const char *against, bench_peer
     uint32_t count = 0;
     for (int i = 0; i < NUM_TYPES && against; i++) {
         char why[BENCH_WHY] = "";
-        if (types[i]->kind != d->info.kind || !is_of_use(types[i], use) ||
-            !is_listed(against, types[i]->name))
-            continue;
+        if (!is_on(types[i], d) || !is_of_use(types[i], use) || !is_listed(against, types[i]->name)) continue;
         bench_progress(d, types[i]->name);
         void *peer = types[i]->open(d, why);
         bench_progress(d, NULL);

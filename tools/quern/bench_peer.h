@@ -8,7 +8,7 @@
 #define BENCH_PEERS                                                                                          \
     "cublas, cublaslt, cudnn, cub, nvrtc (on CUDA devices), glslang (Vulkan), clblast (OpenCL), "            \
     "driver (these and WebGPU), pocl, openblas, blis, mkl, onednn (on the processor), torch (CUDA and "      \
-    "the processor)"
+    "the processor), wgsl, wgsl-checked"
 
 enum { BENCH_MAX_PEERS = 16, BENCH_WHY = 256 };
 
@@ -86,6 +86,7 @@ typedef struct bench_code_peer {
 typedef struct bench_peer_type {
     const char *name;
     qn_device_kind kind; /* of devices that it is a peer on */
+    bool is_anywhere;    /* but on WebGPU devices, in place of `kind`'s alone */
     bool on_host;        /* it is done when the call returns */
     /* Where it is not there, NULL and a sentence in `why` (BENCH_WHY bytes). */
     void *(*open)(const bench_device *d, char *why);
@@ -116,7 +117,8 @@ typedef struct bench_peer {
 
 extern const bench_peer_type bench_cublas, bench_cublaslt, bench_cudnn, bench_cub, bench_driver, bench_nvrtc,
     bench_opencl_driver, bench_vulkan_driver, bench_glslang, bench_clblast, bench_pocl, bench_openblas,
-    bench_blis, bench_mkl, bench_onednn, bench_torch, bench_torch_cpu, bench_webgpu_driver;
+    bench_blis, bench_mkl, bench_onednn, bench_torch, bench_torch_cpu, bench_webgpu_driver, bench_webgpu_wgsl,
+    bench_wgsl, bench_wgsl_checked;
 
 typedef enum bench_peer_use {
     BENCH_OF_NOTHING,

@@ -1,11 +1,13 @@
-/* The bare webgpu.h as a peer of quern bench launch, on quern's own device, queue and buffer: the least calls that a launch takes. Its
-   declarations are those of webgpu-native that both wgpu-native and Dawn follow; handles are pointers. */
+/* The bare webgpu.h as peers, on quern's own device, queue and buffers: of quern bench launch, with the least calls that a launch takes,
+   and of quern bench code, where the implementation compiles the kernels' twins in WGSL. Its declarations are those of
+   webgpu-native that both wgpu-native and Dawn follow; handles are pointers. */
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <quern/interop.h>
 
-#include "bench_peer.h"
+#include "bench_wgsl.h"
 
 typedef void *object;
 
@@ -53,6 +55,13 @@ typedef struct group_desc {
     const binding *entries;
 } group_desc;
 
+typedef struct buffer_desc {
+    void *chain;
+    text label;
+    uint64_t usage, size;
+    uint32_t mapped;
+} buffer_desc;
+
 typedef struct callback {
     void *chain;
     uint32_t mode;
@@ -69,6 +78,10 @@ typedef struct future {
     X(object, wgpuDeviceCreateShaderModule, (object device, const labelled *desc))                           \
     X(object, wgpuDeviceCreateComputePipeline, (object device, const pipeline_desc *desc))                   \
     X(object, wgpuComputePipelineGetBindGroupLayout, (object pipeline, uint32_t index))                      \
+    X(object, wgpuDeviceCreateBuffer, (object device, const buffer_desc *desc))                              \
+    X(void, wgpuBufferRelease, (object buffer))                                                              \
+    X(void, wgpuQueueWriteBuffer,                                                                            \
+      (object queue, object buffer, uint64_t offset, const void *data, size_t size))                         \
     X(object, wgpuDeviceCreateBindGroup, (object device, const group_desc *desc))                            \
     X(object, wgpuDeviceCreateCommandEncoder, (object device, const labelled *desc))                         \
     X(object, wgpuCommandEncoderBeginComputePass, (object encoder, const labelled *desc))                    \
@@ -94,7 +107,9 @@ typedef struct webgpu {
 #define MEMBER(result, name, parameters) result(*name) parameters;
     FUNCTIONS(MEMBER)
 #undef MEMBER
-    uint32_t (*poll)(object device, uint32_t wait, const void *index); /* wgpu-native's; NULL: Dawn */
+    /* wgpu-native's; NULL: Dawn, whose device quern has made with accesses not checked. */
+    uint32_t (*poll)(object device, uint32_t wait, const void *index);
+    object (*trusted)(object device, const labelled *desc, uint64_t checks);
     future (*done)(object queue, callback callback);
 } webgpu;
 
@@ -106,6 +121,7 @@ static bool load_functions(webgpu *w, char *why) {
 #define LOAD(result, name, parameters) all = all && bench_library_find(library, #name, (void *)&w->name, why);
     FUNCTIONS(LOAD)
 #undef LOAD
+    if (all) bench_library_find(library, "wgpuDeviceCreateShaderModuleTrusted", (void *)&w->trusted, why);
     if (!all || bench_library_find(library, "wgpuDevicePoll", (void *)&w->poll, why)) return all;
     return bench_library_find(library, "wgpuQueueOnSubmittedWorkDone2", (void *)&w->done, why);
 }
@@ -133,28 +149,53 @@ static void *open_webgpu(const bench_device *d, char *why) {
     return NULL;
 }
 
+/* ---- what both make ---- */
+
+/* NULL: the implementation does not take it. */
+static object make_pipeline(const webgpu *w, const char *source, const char *entry) {
+    enum { WGSL = 2 };
+    wgsl code = {.type = WGSL, .code = {source, strlen(source)}};
+    const labelled shader = {.chain = &code};
+    object module =
+        w->trusted ? w->trusted(w->device, &shader, 0) : w->wgpuDeviceCreateShaderModule(w->device, &shader);
+    const pipeline_desc desc = {.module = module, .entry = {entry, strlen(entry)}};
+    object pipeline = module ? w->wgpuDeviceCreateComputePipeline(w->device, &desc) : NULL;
+    if (module) w->wgpuShaderModuleRelease(module);
+    return pipeline;
+}
+
+static object make_group(const webgpu *w, object pipeline, const binding *entries, size_t count) {
+    object layout = w->wgpuComputePipelineGetBindGroupLayout(pipeline, 0);
+    object group = w->wgpuDeviceCreateBindGroup(
+        w->device, &(group_desc){.layout = layout, .num_entries = count, .entries = entries});
+    w->wgpuBindGroupLayoutRelease(layout);
+    return group;
+}
+
 /* ---- launches ---- */
 
 static bool make_launches(webgpu *w, bench_place counters) {
-    enum { WGSL = 2 };
     static const char source[] = "@group(0) @binding(0) var<storage, read_write> x: array<u32>;\n"
                                  "@compute @workgroup_size(64) fn count(@builtin(global_invocation_id) id: "
                                  "vec3u) { x[id.x] += 1u; }\n";
     if (w->group) return true;
-    wgsl code = {.type = WGSL, .code = {source, sizeof source - 1}};
-    object module = w->wgpuDeviceCreateShaderModule(w->device, &(labelled){.chain = &code});
-    const pipeline_desc desc = {.module = module, .entry = {"count", 5}};
-    w->pipeline = module ? w->wgpuDeviceCreateComputePipeline(w->device, &desc) : NULL;
-    if (module) w->wgpuShaderModuleRelease(module);
+    w->pipeline = make_pipeline(w, source, "count");
     if (!w->pipeline) return false;
-    object layout = w->wgpuComputePipelineGetBindGroupLayout(w->pipeline, 0);
     const binding entry = {.buffer = (object)(uintptr_t)counters.at,
                            .offset = counters.offset,
                            .size = BENCH_LAUNCH_ITEMS * sizeof(uint32_t)};
-    w->group = w->wgpuDeviceCreateBindGroup(
-        w->device, &(group_desc){.layout = layout, .num_entries = 1, .entries = &entry});
-    w->wgpuBindGroupLayoutRelease(layout);
+    w->group = make_group(w, w->pipeline, &entry, 1);
     return w->group != NULL;
+}
+
+/* Submits what was encoded. */
+static void end(const webgpu *w, object queue, object encoder, object pass) {
+    w->wgpuComputePassEncoderEnd(pass);
+    w->wgpuComputePassEncoderRelease(pass);
+    object commands = w->wgpuCommandEncoderFinish(encoder, NULL);
+    w->wgpuCommandEncoderRelease(encoder);
+    w->wgpuQueueSubmit(queue, 1, &commands);
+    w->wgpuCommandBufferRelease(commands);
 }
 
 static void submit(const webgpu *w, object queue, uint32_t launches) {
@@ -163,12 +204,7 @@ static void submit(const webgpu *w, object queue, uint32_t launches) {
     w->wgpuComputePassEncoderSetPipeline(pass, w->pipeline);
     w->wgpuComputePassEncoderSetBindGroup(pass, 0, w->group, 0, NULL);
     for (uint32_t i = 0; i < launches; i++) w->wgpuComputePassEncoderDispatchWorkgroups(pass, 1, 1, 1);
-    w->wgpuComputePassEncoderEnd(pass);
-    w->wgpuComputePassEncoderRelease(pass);
-    object commands = w->wgpuCommandEncoderFinish(encoder, NULL);
-    w->wgpuCommandEncoderRelease(encoder);
-    w->wgpuQueueSubmit(queue, 1, &commands);
-    w->wgpuCommandBufferRelease(commands);
+    end(w, queue, encoder, pass);
 }
 
 static void was_done(uint32_t status, void *user, void *second) {
@@ -208,9 +244,146 @@ static bool launch(void *peer, const bench_launches *what, bench_place counters,
     return true;
 }
 
+/* ---- kernels' twins ---- */
+
+typedef struct twin {
+    object pipeline, group, numbers;
+    uint32_t groups[2];
+} twin;
+
+typedef struct session {
+    const webgpu *w;
+    bench_workload_buffers buffers;
+    twin *twins; /* one a step */
+} session;
+
+static void release(void *user) {
+    session *s = user;
+    const webgpu *w = s->w;
+    qn_stream_wait(w->d->stream, QN_FOREVER);
+    for (uint32_t i = 0; i < s->buffers.load->num_steps; i++) {
+        const twin *t = &s->twins[i];
+        if (t->group) w->wgpuBindGroupRelease(t->group);
+        if (t->pipeline) w->wgpuComputePipelineRelease(t->pipeline);
+        if (t->numbers) w->wgpuBufferRelease(t->numbers);
+    }
+    bench_buffers_free(&s->buffers);
+    free(s->twins);
+    free(s);
+}
+
+/* The uniform variable of a step's numbers; `queue` is quern's, on loan. */
+static bool make_numbers(const session *s, const bench_workload_step *step, object queue, twin *to,
+                         binding *entry) {
+    enum { COPY_TO = 8, UNIFORM = 0x40 };
+    unsigned char numbers[BENCH_WGSL_NUMBERS];
+    const webgpu *w = s->w;
+    const uint32_t size = bench_wgsl_numbers(step, numbers);
+    to->numbers =
+        w->wgpuDeviceCreateBuffer(w->device, &(buffer_desc){.usage = COPY_TO | UNIFORM, .size = size});
+    if (!to->numbers) return false;
+    w->wgpuQueueWriteBuffer(queue, to->numbers, 0, numbers, size);
+    *entry = (binding){.buffer = to->numbers, .size = size};
+    return true;
+}
+
+static bool bind(const session *s, const bench_workload_step *step, object queue, twin *to) {
+    binding entries[BENCH_MAX_ARGS + 1];
+    unsigned char numbers[BENCH_WGSL_NUMBERS];
+    uint32_t count = 0, place = 0;
+    if (bench_wgsl_numbers(step, numbers) && !make_numbers(s, step, queue, to, &entries[count++]))
+        return false;
+    for (uint32_t a = 0; a < step->num_args; a++) {
+        if (step->args[a].kind != BENCH_BUFFER) continue;
+        const uint32_t which = step->args[a].value.u;
+        uint64_t handle = 0;
+        if (qn_buffer_native(s->buffers.all[which], QN_NATIVE_WEBGPU_BUFFER, &handle)) return false;
+        entries[count++] = (binding){.binding = ++place,
+                                     .buffer = (object)(uintptr_t)handle,
+                                     .size = s->buffers.load->buffers[which].size};
+    }
+    to->group = make_group(s->w, to->pipeline, entries, count);
+    return to->group != NULL;
+}
+
+/* False without a sentence: it has no twin. */
+static bool make_twin(const session *s, uint32_t index, object queue, char *why) {
+    bench_workload_step step = s->buffers.load->steps[index];
+    twin *to = &s->twins[index];
+    char *source = bench_wgsl_text(&step);
+    if (!source) return false;
+    to->groups[0] = (uint32_t)(step.global[0] / step.local[0]);
+    to->groups[1] = step.global[1] ? (uint32_t)(step.global[1] / step.local[1]) : 1;
+    to->pipeline = make_pipeline(s->w, source, step.kernel);
+    free(source);
+    if (to->groups[0] > UINT16_MAX) {
+        snprintf(why, BENCH_WHY, "its %u groups are more than the %d of a dispatch", to->groups[0],
+                 UINT16_MAX);
+        return false;
+    }
+    if (to->pipeline && bind(s, &step, queue, to)) return true;
+    snprintf(why, BENCH_WHY, "the implementation does not take its twin");
+    return false;
+}
+
+static object borrow(const session *s) {
+    uint64_t queue = 0;
+    if (qn_stream_native_begin(s->w->d->stream, s->buffers.all, s->buffers.load->num_buffers)) return NULL;
+    return qn_stream_native(s->w->d->stream, QN_NATIVE_WEBGPU_QUEUE, &queue) ? NULL
+                                                                             : (object)(uintptr_t)queue;
+}
+
+static void *prepare(void *peer, const bench_workload *load, const char *file, const char *source,
+                     char *why) {
+    webgpu *w = peer;
+    session *s = tool_alloc(sizeof *s);
+    (void)file, (void)source;
+    *s = (session){.w = w, .buffers = {.d = w->d, .load = load}};
+    s->twins = tool_alloc(load->num_steps * sizeof *s->twins);
+    memset(s->twins, 0, load->num_steps * sizeof *s->twins);
+    bool fine = bench_buffers_make(&s->buffers) == QN_OK;
+    object queue = fine ? borrow(s) : NULL;
+    for (uint32_t i = 0; i < load->num_steps && fine; i++) fine = queue && make_twin(s, i, queue, why);
+    if (queue) fine = qn_stream_native_end(w->d->stream) == QN_OK && fine;
+    if (fine) return s;
+    release(s);
+    return NULL;
+}
+
+static bool reset(void *user) { return bench_buffers_reset(&((session *)user)->buffers) == QN_OK; }
+
+static bool run(void *user, uint32_t count) {
+    const session *s = user;
+    const webgpu *w = s->w;
+    const uint32_t num_steps = s->buffers.load->num_steps;
+    object queue = borrow(s);
+    if (!queue) return false;
+    object encoder = w->wgpuDeviceCreateCommandEncoder(w->device, NULL);
+    object pass = w->wgpuCommandEncoderBeginComputePass(encoder, NULL);
+    for (uint32_t i = 0; i < count * num_steps; i++) {
+        const twin *t = &s->twins[i % num_steps];
+        w->wgpuComputePassEncoderSetPipeline(pass, t->pipeline);
+        w->wgpuComputePassEncoderSetBindGroup(pass, 0, t->group, 0, NULL);
+        w->wgpuComputePassEncoderDispatchWorkgroups(pass, t->groups[0], t->groups[1], 1);
+    }
+    end(w, queue, encoder, pass);
+    return qn_stream_native_end(w->d->stream) == QN_OK;
+}
+
+static bool read_back(void *user, uint32_t buffer, void *to) {
+    return bench_buffers_read(&((session *)user)->buffers, buffer, to) == QN_OK;
+}
+
+static const bench_code_peer code_peer = {prepare, reset, run, read_back, release};
+
 const bench_peer_type bench_webgpu_driver = {.name = "driver",
                                              .kind = QN_DEVICE_WEBGPU,
                                              .open = open_webgpu,
                                              .close = close_webgpu,
                                              .launch = launch,
-                                             .has_graphs = true};
+                                             .has_graphs = true},
+                      bench_webgpu_wgsl = {.name = "wgsl",
+                                           .kind = QN_DEVICE_WEBGPU,
+                                           .open = open_webgpu,
+                                           .close = close_webgpu,
+                                           .code = &code_peer};

@@ -24,16 +24,17 @@ void bench_workload_free(bench_workload *load) {
     *load = (bench_workload){.num_buffers = 0};
 }
 
-void bench_workload_fix_groups(bench_workload *load) {
-    for (uint32_t i = 0; i < load->num_steps; i++) {
-        bench_workload_step *step = &load->steps[i];
-        if (step->local[0] == 0) {
-            step->local[0] = step->global[1] ? 32 : 256;
-            step->local[1] = step->global[1] ? 8 : 0;
-        }
-        while (step->global[0] % step->local[0]) step->local[0] /= 2;
-        while (step->local[1] && step->global[1] % step->local[1]) step->local[1] /= 2;
+void bench_workload_fix_group(bench_workload_step *step) {
+    if (step->local[0] == 0) {
+        step->local[0] = step->global[1] ? 32 : 256;
+        step->local[1] = step->global[1] ? 8 : 0;
     }
+    while (step->global[0] % step->local[0]) step->local[0] /= 2;
+    while (step->local[1] && step->global[1] % step->local[1]) step->local[1] /= 2;
+}
+
+void bench_workload_fix_groups(bench_workload *load) {
+    for (uint32_t i = 0; i < load->num_steps; i++) bench_workload_fix_group(&load->steps[i]);
 }
 
 uint32_t bench_workload_random(uint32_t *state) {
