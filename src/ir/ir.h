@@ -450,6 +450,7 @@ typedef struct ir_arg {
     ir_type element;                /* pointee's type if a number or vector, else IR_VOID */
     uint32_t size, align;           /* bytes of the value in the argument block (pointers: 8) */
     uint32_t pointee_size;          /* bytes; 0 for void */
+    uint64_t least_size;            /* of a buffer: bytes that it has; 0: it may be NULL */
     const char *name, *type_name;   /* "x", "float4*" */
     const char *const *field_names; /* of a struct by value or pointed to, as in code_info.def */
     const uint32_t *fields;
@@ -511,6 +512,7 @@ struct ir_function {
     bool whole_sub_groups;            /* all sub-groups are of that size, the last of a work-group, too */
     uint32_t max_registers;           /* of a work-item, where the target has a say in that; 0: as it likes */
     bool uniform_groups;       /* a launch's work-groups are all of one size: none at the end is smaller */
+    bool narrow_ids;           /* a launch's sizes and ids are below 2^32 */
     const char *vec_type_hint; /* or NULL */
     ir_loc loc;
     const uint32_t *reach; /* what a kernel is sure to access (ir/reach.h) */

@@ -455,6 +455,8 @@ static bool parse_arg_attr(parser *p, ir_arg *arg) {
         arg->align = parse_u32(p);
     else if (qn__ir_lex_accept_word(lex, "pointee"))
         arg->pointee_size = parse_u32(p);
+    else if (qn__ir_lex_accept_word(lex, "least"))
+        arg->least_size = qn__ir_lex_unsigned(&p->lex, UINT64_MAX);
     else if (qn__ir_lex_accept_word(lex, "name"))
         arg->name = qn__ir_lex_string(lex);
     else if (qn__ir_lex_accept_word(lex, "type"))
@@ -503,6 +505,8 @@ static bool parse_function_attr(parser *p, ir_function *function) {
         function->max_registers = parse_u32(p);
     else if (qn__ir_lex_accept_word(lex, "uniform"))
         function->uniform_groups = true;
+    else if (qn__ir_lex_accept_word(lex, "narrow_ids"))
+        function->narrow_ids = true;
     else if (qn__ir_lex_accept_word(lex, "sub_group"))
         function->required_sub_group_size = parse_u32(p);
     else if (qn__ir_lex_accept_word(lex, "cluster"))

@@ -380,6 +380,7 @@ static void put_arg(printer *p, const ir_arg *arg) {
     if (arg->size) qn__buf_printf(out, " size %u", arg->size);
     if (arg->align) qn__buf_printf(out, " align %u", arg->align);
     if (arg->pointee_size) qn__buf_printf(out, " pointee %u", arg->pointee_size);
+    if (arg->least_size) qn__buf_printf(out, " least %llu", (unsigned long long)arg->least_size);
     const char *value_name = arg->value->name;
     if (arg->name && !(value_name && is_name(value_name) && strcmp(arg->name, value_name) == 0)) {
         qn__buf_puts(out, " name ");
@@ -431,6 +432,7 @@ void qn__ir_print_function(qn__buf *out, const ir_function *function) {
     if (function->whole_sub_groups) qn__buf_puts(out, " whole");
     if (function->max_registers) qn__buf_printf(out, " registers %u", function->max_registers);
     if (function->uniform_groups) qn__buf_puts(out, " uniform");
+    if (function->narrow_ids) qn__buf_puts(out, " narrow_ids");
     if (function->vec_type_hint) {
         qn__buf_puts(out, " vec_type_hint ");
         put_text(out, function->vec_type_hint);

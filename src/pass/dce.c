@@ -98,10 +98,14 @@ static void gather_construct(dead_code *d, ir_instr *construct) {
     if (construct->op == IR_LOOP && !flow_of(d, construct)->exits.len) need(d, construct);
 }
 
+/* The checker tells of one that is outside, used or not. */
+static bool is_checked_index(const ir_instr *i) { return i->op == IR_UMIN && (i->flags & IR_WRITTEN); }
+
 /* What matters by itself, and where jumps go. A mark is set before anything inside can need it. */
 static void gather(dead_code *d, ir_region *region) {
     for (ir_instr *i = region->first; i; i = i->next) {
         i->mark = 0;
+        if (is_checked_index(i)) need(d, i);
         if (qn__effects(i) <= IR_EFFECT_QUERY) continue;
         if (qn__ir_is_construct(i))
             gather_construct(d, i);

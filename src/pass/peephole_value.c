@@ -32,6 +32,12 @@ static ir_value *rule_trunc(qn__peephole *p, ir_instr *instr) {
     return convert(p, inner == IR_TRUNC || from > to ? IR_TRUNC : inner, x, type);
 }
 
+/* Whether a size or an id is known to fit into the type. */
+static bool is_narrow_query(const qn__peephole *p, const ir_value *value, ir_type type) {
+    return value->value_kind == IR_VALUE_RESULT && qn__effects(value->def) == IR_EFFECT_QUERY &&
+           qn__ir_bits(type) >= 32 && (p->function->narrow_ids || qn__ir_has(value->def->op, IR_SMALL));
+}
+
 static ir_value *rule_extend(qn__peephole *p, ir_instr *instr) {
     ir_value *a = instr->operands[0];
     const ir_type type = instr->results[0]->type;
@@ -41,6 +47,7 @@ static ir_value *rule_extend(qn__peephole *p, ir_instr *instr) {
         return convert(p, IR_SEXT, qn__operand_of(a, 0), type);
     if (instr->op == IR_ZEXT && qn__defined_by(a, IR_TRUNC) && a->type.kind != IR_BOOL) {
         ir_value *x = qn__operand_of(a, 0);
+        if (qn__ir_same(x->type, type) && is_narrow_query(p, x, a->type)) return x;
         if (qn__ir_same(x->type, type))
             return qn__ir_op2(&p->builder, IR_AND, x,
                               qn__ir_const_splat(p->function, type, qn__lane_mask(a->type)));

@@ -121,6 +121,17 @@ static qn_status store_bytes(launch *l, uint32_t index, const qn_arg *arg, unsig
     return QN_OK;
 }
 
+/* What the kernel takes for there without asking. */
+static qn_status check_least(const launch *l, uint32_t index, const qn_buffer *buffer) {
+    const qn__param_info *param = &l->info->params[index];
+    if (QN__LIKELY(buffer->size >= param->least_size)) return QN_OK;
+    return qn__fail(
+        l->context, QN_ERROR_KERNEL_ARGUMENT,
+        "%s: parameter %u of %s, '%s %s': the buffer has %llu bytes, its type takes %llu at least",
+        l->function, (unsigned)index + 1, l->info->name, param->type_name, param->name,
+        (unsigned long long)buffer->size, (unsigned long long)param->least_size);
+}
+
 static void bind_buffer(launch *l, uint32_t index, const qn__use *use) {
     const qn__param_info *param = &l->info->params[index];
     const qn_buffer *buffer = use->buffer;
@@ -142,6 +153,7 @@ static qn_status store_buffer(launch *l, uint32_t index, const qn_arg *arg) {
         if (!buffer) return wrong(l, index, "the buffer is NULL; qn_arg_null() passes a null pointer");
         qn_status status = qn__check(buffer, QN__OBJECT_BUFFER, l->function, param->name);
         if (status == QN_ERROR_ARGUMENT) return wrong(l, index, "the pointer is not a buffer");
+        if (!status) status = check_least(l, index, buffer);
         if (status) return status;
         qn__use use = qn__use_of(buffer, false);
         if (QN__UNLIKELY(use.root->unified != NULL) && buffer->object.context == l->context) {
@@ -157,6 +169,8 @@ static qn_status store_buffer(launch *l, uint32_t index, const qn_arg *arg) {
                 "%s: parameter %u of %s, '%s %s': the buffer is of another device or context", l->function,
                 (unsigned)index + 1, l->info->name, param->type_name, param->name);
         bind_buffer(l, index, &use);
+    } else if (param->least_size) {
+        return wrong(l, index, "NULL was given");
     } else {
         l->may_have_null = true;
     }
@@ -317,6 +331,19 @@ static qn_status check_product(const launch *l, const uint64_t global[3]) {
                     (unsigned long long)global[2]);
 }
 
+/* As ids of WGSL have to be. */
+static qn_status check_narrow(const launch *l, const qn__command *command) {
+    for (int d = 0; d < 3; d++)
+        if (command->offset[d] + command->global[d] > UINT32_MAX)
+            return qn__fail(
+                l->context, QN_ERROR_LAUNCH_SIZE,
+                "%s: %s has ids of 32 bits; global size %llu at offset %llu in dimension %d is too "
+                "much for them",
+                l->function, l->info->name, (unsigned long long)command->global[d],
+                (unsigned long long)command->offset[d], d);
+    return QN_OK;
+}
+
 static qn_status set_sizes(launch *l, const qn_range *range, qn__command *command) {
     const qn_device *device = l->device;
     command->work_dim = 1;
@@ -334,6 +361,7 @@ static qn_status set_sizes(launch *l, const qn_range *range, qn__command *comman
     }
     if (range->global[0] == 0) return QN_OK;
     qn_status status = check_product(l, command->global);
+    if (!status && l->info->narrow_ids) status = check_narrow(l, command);
     return status ? status : set_local(l, range, command);
 }
 
@@ -567,6 +595,7 @@ qn_status qn_kernel_required_size(qn_kernel *kernel, uint32_t param, const qn_ra
     status = store_args(&l, args, num_args, true);
     const qn__reach_range wanted = reach_range(range, info->reqd_local);
     if (!status) *bytes = qn__reach(info, param, l.args, &wanted);
+    if (!status && *bytes < info->params[param].least_size) *bytes = info->params[param].least_size;
     end(&l);
     return status;
 }

@@ -6,8 +6,8 @@
 
 /* ---- at the kernel's begin ---- */
 
-/* In front of all that is no variable. */
-static ir_builder begin(wgsl_lower *w) {
+/* In front of all that is no variable. What was built goes on where it was, with w->b as it is given back. */
+ir_builder qn__wf_begin(wgsl_lower *w) {
     ir_builder outer = w->b;
     ir_function *function = w->b.function;
     ir_instr *first = function->body->first;
@@ -21,19 +21,16 @@ static ir_builder begin(wgsl_lower *w) {
     return outer;
 }
 
-/* What was built goes on where it was; at the body's end, if that is where the begin was. */
-static void end_begin(wgsl_lower *w, ir_builder outer) { w->b = outer; }
-
 /* ---- variables at module scope ---- */
 
 static ir_value *private_variable(wgsl_lower *w, wgsl_binding *binding) {
-    const ir_builder outer = begin(w);
+    const ir_builder outer = qn__wf_begin(w);
     const char *name = qn__arena_strndup(w->arena, binding->decl->name.data, binding->decl->name.len);
     const wgsl_value place = qn__wf_variable_place(w, binding->type, name, WGSL_PRIVATE);
     const wgsl_value v = binding->decl->value ? *binding->decl->value : qn__wf_zero(w, binding->type);
     qn__wf_store(w, &place, &v);
     place.place.pointer->def->mark = WGSL_MARK_PRIVATE;
-    end_begin(w, outer);
+    w->b = outer;
     return place.place.pointer;
 }
 
@@ -44,10 +41,10 @@ static ir_value *workgroup_variable(wgsl_lower *w, const wgsl_binding *binding) 
         .size = (binding->type->size + 3) / 4 * 4,
         .align = binding->type->align < 4 ? 4 : binding->type->align};
     const uint32_t index = qn__ir_local_add(w->b.function, local);
-    const ir_builder outer = begin(w);
+    const ir_builder outer = qn__wf_begin(w);
     ir_instr *instr = qn__ir_emit(&w->b, IR_LOCAL, NULL, 0, &type, 1);
     instr->attr.index = index;
-    end_begin(w, outer);
+    w->b = outer;
     return instr->results[0];
 }
 
@@ -90,6 +87,15 @@ static void add_fields(fields *f, const wgsl_type *type, const char *path, uint6
     }
 }
 
+/* With one element where the length is the buffer's to tell. */
+static uint64_t least_size(const wgsl_type *type) {
+    if (type->kind == WGSL_ARRAY && !type->length) return type->stride;
+    if (type->kind != WGSL_STRUCT) return type->size;
+    const wgsl_member *last = &type->members[type->num_members - 1];
+    if (last->type->kind != WGSL_ARRAY || last->type->length) return type->size;
+    return (last->offset + last->type->stride + type->align - 1) / type->align * type->align;
+}
+
 /* What a buffer is made of: the element of an array, or the whole. */
 static void describe(wgsl_lower *w, ir_arg *arg, const wgsl_binding *binding) {
     const wgsl_type *element = binding->type;
@@ -105,6 +111,7 @@ static void describe(wgsl_lower *w, ir_arg *arg, const wgsl_binding *binding) {
                     .size = 8,
                     .align = 8,
                     .pointee_size = (uint32_t)element->size,
+                    .least_size = least_size(binding->type),
                     .type_name = qn__wf_type_name(w, binding->type)};
     if (element->kind != WGSL_STRUCT) return;
     fields f = {.w = w};
@@ -173,7 +180,7 @@ void qn__wf_runtime_length(wgsl_lower *w, wgsl_binding *binding) {
         array = array->members[array->num_members - 1].type;
     }
     binding->extent = extent(w, binding);
-    const ir_builder outer = begin(w);
+    const ir_builder outer = qn__wf_begin(w);
     ir_function *function = w->b.function;
     ir_value *room = binding->extent;
     if (offset) {
@@ -186,7 +193,7 @@ void qn__wf_runtime_length(wgsl_lower *w, wgsl_binding *binding) {
     ir_value *one = qn__ir_const_int(function, IR_I32, 1);
     binding->length = qn__ir_op2(&w->b, IR_UMAX, room, one);
     binding->last = qn__ir_op2(&w->b, IR_SUB, binding->length, one);
-    end_begin(w, outer);
+    w->b = outer;
 }
 
 /* ---- parameters in order ---- */
@@ -330,13 +337,40 @@ static wgsl_value parameter(wgsl_lower *w, const wgsl_decl *param) {
 
 /* ---- workgroup memory ---- */
 
+/* Some words: a store each, the last one where there is so much. */
+static void zero_few(wgsl_lower *w, ir_value *pointer, ir_value *first, uint64_t size, uint64_t step) {
+    ir_value *to = qn__ir_ptr_add(&w->b, pointer, first);
+    for (uint64_t at = 0; at < size; at += step) {
+        ir_value *word_at = qn__ir_ptr_offset(&w->b, to, (int64_t)at);
+        if (size - at >= step) {
+            qn__ir_store(&w->b, word_at, word(w, 0), 4, 0);
+            continue;
+        }
+        ir_value *rest = qn__ir_const_int(w->b.function, IR_I64, (int64_t)(size - at));
+        ir_instr *is_there = qn__ir_if(&w->b, qn__ir_op2(&w->b, IR_ULT, first, rest), NULL, 0);
+        const ir_builder outer = w->b;
+        qn__ir_at_end(&w->b, is_there->regions[1]);
+        qn__ir_yield(&w->b, NULL, 0);
+        qn__ir_at_end(&w->b, is_there->regions[0]);
+        qn__ir_store(&w->b, word_at, word(w, 0), 4, 0);
+        qn__ir_yield(&w->b, NULL, 0);
+        w->b = outer;
+    }
+}
+
 /* Each work-item zeroes every so many-th word. */
 static void zero_words(wgsl_lower *w, uint32_t index, ir_value *first, uint64_t step) {
+    enum { FEW = 8 };
     const ir_type pointer = qn__ir_pointer(IR_LOCAL_SPACE);
     ir_function *function = w->b.function;
+    const uint64_t size = function->locals.data[index].size;
     ir_instr *local = qn__ir_emit(&w->b, IR_LOCAL, NULL, 0, &pointer, 1);
     local->attr.index = index;
-    ir_value *end = qn__ir_const_int(function, IR_I64, (int64_t)function->locals.data[index].size);
+    if (size <= FEW * step) {
+        zero_few(w, local->results[0], first, size, step);
+        return;
+    }
+    ir_value *end = qn__ir_const_int(function, IR_I64, (int64_t)size);
     ir_instr *loop = qn__ir_loop(&w->b, &first, 1, NULL, 0);
     const ir_builder outer = w->b;
     ir_value *at = loop->regions[0]->params[0];
@@ -356,13 +390,13 @@ static void zero_words(wgsl_lower *w, uint32_t index, ir_value *first, uint64_t 
 static void zero_workgroup_memory(wgsl_lower *w) {
     ir_function *function = w->b.function;
     if (!function->locals.len) return;
-    const ir_builder outer = begin(w);
+    const ir_builder outer = qn__wf_begin(w);
     const uint64_t items = (uint64_t)w->group_size[0] * w->group_size[1] * w->group_size[2];
     ir_value *id = qn__ir_convert(&w->b, IR_ZEXT, local_index(w), qn__ir_type(IR_I64, 1));
     ir_value *first = qn__ir_op2(&w->b, IR_MUL, id, qn__ir_const_int(function, IR_I64, 4));
     for (uint32_t i = 0; i < function->locals.len; i++) zero_words(w, i, first, items * 4);
     qn__ir_barrier(&w->b, IR_FENCE_LOCAL, IR_SCOPE_WORK_GROUP);
-    end_begin(w, outer);
+    w->b = outer;
 }
 
 /* ---- kernels ---- */
@@ -403,6 +437,7 @@ static ir_function *function_new(wgsl_lower *w, const wgsl_decl *decl) {
     function->is_kernel = true;
     function->loc = qn__source_resolve(w->config->sources, decl->loc);
     function->uniform_groups = true;
+    function->narrow_ids = true;
     function->is_total = true;
     memcpy(function->reqd_local, w->group_size, sizeof function->reqd_local);
     return function;

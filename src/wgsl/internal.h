@@ -403,6 +403,7 @@ static inline bool qn__wf_is_dead(const wgsl_lower *w) {
 
 /* Where a variable at module scope lies in this kernel. */
 wgsl_value qn__wf_module_variable(wgsl_lower *w, wgsl_binding *binding, front_loc loc);
+ir_builder qn__wf_begin(wgsl_lower *w);
 void qn__wf_runtime_length(wgsl_lower *w, wgsl_binding *binding);
 void qn__wf_entry(wgsl_lower *w, wgsl_decl *decl);
 void qn__wf_look_at(wgsl_lower *w, wgsl_decl *decl); /* for errors alone */

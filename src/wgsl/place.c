@@ -81,6 +81,31 @@ static wgsl_value load_parts(wgsl_lower *w, const wgsl_value *v) {
     return qn__wf_of_parts(w, v->type, parts, count);
 }
 
+/* A place in a uniform variable that no index tells is read when the kernel begins, as an argument by value would be: what is there
+   never changes, and the buffer has it. */
+static bool is_argument(const wgsl_lower *w, const wgsl_place *place, int64_t *offset) {
+    const ir_value *at = place->pointer;
+    *offset = 0;
+    for (; at->value_kind == IR_VALUE_RESULT; at = at->def->operands[0]) {
+        if (at->def->op != IR_PTR_ADD || !qn__ir_is_const(at->def->operands[1])) return false;
+        *offset += (int64_t)at->def->operands[1]->bits[0] + at->def->attr.offset;
+    }
+    return place->space == WGSL_UNIFORM && place->binding && place->binding->pointer == at &&
+           place->binding->function == w->b.function;
+}
+
+static ir_value *load_from(wgsl_lower *w, const wgsl_value *v) {
+    const ir_type type = qn__wf_memory_type(v->type);
+    int64_t offset;
+    if (!is_argument(w, &v->place, &offset))
+        return qn__ir_load(&w->b, v->place.pointer, type, v->type->align, v->place.flags);
+    const ir_builder outer = qn__wf_begin(w);
+    ir_value *at = qn__ir_ptr_offset(&w->b, v->place.binding->pointer, offset);
+    ir_value *loaded = qn__ir_load(&w->b, at, type, v->type->align, v->place.flags);
+    w->b = outer;
+    return loaded;
+}
+
 wgsl_value qn__wf_load(wgsl_lower *w, wgsl_value v) {
     if (v.form == WGSL_FORM_COPY && (qn__wf_is_value(v.type) || v.type->kind == WGSL_MATRIX))
         v.form = WGSL_FORM_PLACE;
@@ -88,9 +113,7 @@ wgsl_value qn__wf_load(wgsl_lower *w, wgsl_value v) {
     qn__wf_note_use(w, &v.place, false);
     if (v.place.is_lane) return load_lane(w, &v);
     if (!qn__wf_is_value(v.type)) return load_parts(w, &v);
-    ir_value *loaded =
-        qn__ir_load(&w->b, v.place.pointer, qn__wf_memory_type(v.type), v.type->align, v.place.flags);
-    return from_memory(w, v.type, loaded);
+    return from_memory(w, v.type, load_from(w, &v));
 }
 
 /* ---- stores ---- */

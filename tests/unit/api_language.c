@@ -95,6 +95,78 @@ static void work_groups_are_whole(void **state) {
     qn_context_destroy(context);
 }
 
+/* As WebGPU does: what is behind the end would be read without a look. */
+static void buffers_have_the_bytes_of_their_type(void **state) {
+    (void)state;
+    static const char source[] = "struct Sizes { n: u32, at: vec3f, f: f32 }\n"
+                                 "struct List { count: u32, items: array<vec2f> }\n"
+                                 "@group(0) @binding(0) var<uniform> sizes: Sizes;\n"
+                                 "@group(0) @binding(1) var<storage, read_write> list: List;\n"
+                                 "@group(0) @binding(2) var<storage> x: array<f32>;\n"
+                                 "@compute @workgroup_size(1) fn f() {\n"
+                                 "    if sizes.n > 5 { list.items[sizes.n] = vec2f(sizes.f, x[sizes.n]); }\n"
+                                 "}\n";
+    static const uint64_t least[] = {32, 16, 4}, smaller[] = {28, 12, 1};
+    qn_context *context = make_context(NULL);
+    qn_device *device = get_device(context, test_device());
+    qn_program *program;
+    const qn_program_desc desc = wgsl(source);
+    assert_ok(context, qn_program_create(device, &desc, &program));
+    qn_kernel *kernel = make_kernel(program, context, NULL);
+    for (uint32_t small = 0; small <= 3; small++) { /* 3: none */
+        qn_buffer *all[3];
+        char part[100];
+        uint64_t bytes;
+        for (uint32_t i = 0; i < 3; i++)
+            all[i] = make_buffer(device, i == small ? smaller[i] : least[i], NULL);
+        const qn_arg args[] = {qn_arg_buffer(all[0]), qn_arg_buffer(all[1]), qn_arg_buffer(all[2])};
+        const qn_status status = qn_launch(NULL, kernel, QN_RANGE(1), args, 3);
+        if (small < 3) {
+            snprintf(part, sizeof part, "the buffer has %u bytes, its type takes %u at least",
+                     (unsigned)smaller[small], (unsigned)least[small]);
+            assert_fails(context, status, QN_ERROR_KERNEL_ARGUMENT, part);
+            assert_ok(context, qn_kernel_required_size(kernel, small, QN_RANGE(1), args, 3, &bytes));
+            assert_int_equal(bytes, least[small]);
+        } else {
+            assert_ok(context, status);
+        }
+        for (uint32_t i = 0; i < 3; i++) qn_buffer_destroy(all[i]);
+    }
+    const qn_arg none[] = {qn_arg_null(), qn_arg_null(), qn_arg_null()};
+    assert_fails(context, qn_launch(NULL, kernel, QN_RANGE(1), none, 3), QN_ERROR_KERNEL_ARGUMENT,
+                 "'Sizes sizes': NULL was given");
+    qn_kernel_destroy(kernel);
+    qn_program_destroy(program);
+    qn_context_destroy(context);
+}
+
+static void ids_have_32_bits(void **state) {
+    (void)state;
+    qn_context *context = make_context(NULL);
+    qn_device *device = get_device(context, test_device());
+    qn_program *program;
+    const qn_program_desc desc = wgsl("@group(0) @binding(0) var<storage, read_write> x: array<u32>;\n"
+                                      "@compute @workgroup_size(1) fn f(@builtin(global_invocation_id) id: "
+                                      "vec3u) { x[id.x & 1] = id.x; }\n");
+    assert_ok(context, qn_program_create(device, &desc, &program));
+    qn_kernel *kernel = make_kernel(program, context, NULL);
+    qn_buffer *x = make_buffer(device, 8, NULL);
+    uint32_t got[2];
+    qn_range range = {.global = {2}, .offset = {UINT32_MAX - 3}};
+    assert_ok(context, qn_launch(NULL, kernel, &range, QN_ARGS(x)));
+    assert_ok(context, qn_buffer_read(x, 0, got, sizeof got));
+    assert_int_equal(got[0], UINT32_MAX - 3);
+    assert_int_equal(got[1], UINT32_MAX - 2);
+    range.offset[0] = UINT32_MAX - 1;
+    assert_fails(
+        context, qn_launch(NULL, kernel, &range, QN_ARGS(x)), QN_ERROR_LAUNCH_SIZE,
+        "f has ids of 32 bits; global size 2 at offset 4294967294 in dimension 0 is too much for them");
+    qn_buffer_destroy(x);
+    qn_kernel_destroy(kernel);
+    qn_program_destroy(program);
+    qn_context_destroy(context);
+}
+
 static void wrong_uses_are_refused(void **state) {
     (void)state;
     const struct {
@@ -225,6 +297,8 @@ int main(void) {
         cmocka_unit_test(overrides_are_set_by_name_and_number),
         cmocka_unit_test(bindings_are_parameters_in_order),
         cmocka_unit_test(work_groups_are_whole),
+        cmocka_unit_test(buffers_have_the_bytes_of_their_type),
+        cmocka_unit_test(ids_have_32_bits),
         cmocka_unit_test(wrong_uses_are_refused),
         cmocka_unit_test(the_language_is_part_of_the_key),
         cmocka_unit_test(remainders_of_floats_reach_all_targets),
