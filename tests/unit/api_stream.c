@@ -1,5 +1,6 @@
 /* Streams, events, deadlines and graphs. */
 #include <pthread.h>
+#include <sched.h>
 
 #include "api_support.h"
 
@@ -53,6 +54,34 @@ static void events_order_streams_and_tell_time(void **state) {
     assert_true(done);
     assert_ok(f.context, qn_event_elapsed(begin, end, &elapsed));
     assert_true(elapsed > 100000);
+    qn_context_destroy(f.context);
+}
+
+/* Launches that are waited for at once, and after some of them one that nobody waits for, or that is followed by others before anybody does. */
+static void what_nobody_waits_for_is_done_all_the_same(void **state) {
+    (void)state;
+    if (!testing("cpu")) return; /* what another device has done is not seen without a wait */
+    enum { ROUNDS = 20, LAUNCHES = 50, SECONDS = 20, NEXT = 3 };
+    fixture f = make_fixture(test_device(), source, "add");
+    const int zero = 0;
+    int sum = 0;
+    uint64_t at;
+    qn_stream *stream;
+    assert_ok(f.context, qn_stream_create(f.device, &stream));
+    qn_buffer *buffer = make_buffer(f.device, sizeof zero, &zero);
+    assert_ok(f.context, qn_buffer_native(buffer, QN_NATIVE_HOST_POINTER, &at));
+    const volatile int *there = (const volatile int *)(uintptr_t)at;
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < LAUNCHES; i++, sum++) {
+            assert_ok(f.context, qn_launch(stream, f.kernel, QN_RANGE(1), QN_ARGS(buffer, 1)));
+            assert_ok(f.context, qn_stream_wait(stream, i % NEXT ? QN_FOREVER : SECONDS * 1000000000ull));
+        }
+        for (int i = 0; i <= round % NEXT; i++, sum++)
+            assert_ok(f.context, qn_launch(stream, f.kernel, QN_RANGE(1), QN_ARGS(buffer, 1)));
+        const double end = test_seconds() + SECONDS;
+        while (*there != sum && test_seconds() < end) sched_yield();
+        assert_int_equal(*there, sum);
+    }
     qn_context_destroy(f.context);
 }
 
@@ -371,6 +400,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(streams_order_their_work),
         cmocka_unit_test(events_order_streams_and_tell_time),
+        cmocka_unit_test(what_nobody_waits_for_is_done_all_the_same),
         cmocka_unit_test(large_reads_stand_between_other_commands),
         cmocka_unit_test(deadlines_name_the_kernel),
         cmocka_unit_test(deadlines_name_the_kernel_that_waits),

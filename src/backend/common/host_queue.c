@@ -31,7 +31,10 @@ struct qn__queue {
     uint64_t submitted;
     uint64_t cancelled; /* number of the last command that is */
     atomic_uint_fast64_t completed;
-    bool running, stop, asleep;
+    bool running, stop;
+    bool asleep, dozing; /* how the thread waits for work */
+    bool awaited;        /* the last launch was waited for at once */
+    uint64_t launched_ns;
     const char *kernel; /* that runs now, for messages */
     void *worker;       /* the kind's, of the thread that runs commands */
     qn__sticky failure;
@@ -145,6 +148,27 @@ static void run_first(qn__queue *queue) {
     qn__release(queue->allocator, first);
 }
 
+/* ---- the stream's thread ---- */
+
+/* Who launches and waits at once runs the launch itself: to wake the thread for it, and to be woken by it, would cost more than a small one
+   takes. While launches are waited for so, the thread looks now and then whether there is work that nobody waits for. */
+enum { DOZE_NS = 100000, AT_ONCE_NS = 10000 };
+
+static void doze(qn__queue *queue) {
+    const uint64_t submitted = queue->submitted;
+    const struct timespec until = qn__deadline(DOZE_NS);
+    queue->dozing = true;
+    qn__cond_wait(&queue->work, &queue->lock, DOZE_NS, &until);
+    queue->dozing = false;
+    if (queue->first || queue->submitted == submitted) queue->awaited = false;
+}
+
+static void sleep_until_woken(qn__queue *queue) {
+    queue->asleep = true;
+    pthread_cond_wait(&queue->work, &queue->lock);
+    queue->asleep = false;
+}
+
 static void *queue_main(void *argument) {
     qn__queue *queue = argument;
     pthread_mutex_lock(&queue->lock);
@@ -153,11 +177,10 @@ static void *queue_main(void *argument) {
             run_first(queue);
         else if (queue->running)
             pthread_cond_wait(&queue->done, &queue->lock);
-        else {
-            queue->asleep = true;
-            pthread_cond_wait(&queue->work, &queue->lock);
-            queue->asleep = false;
-        }
+        else if (queue->awaited && !queue->now.persistent)
+            doze(queue);
+        else
+            sleep_until_woken(queue);
     }
     pthread_mutex_unlock(&queue->lock);
     return NULL;
@@ -208,6 +231,14 @@ static qn_status look_at(const qn__host_kind *kind, const qn__gpu *gpu, const qn
     return kind->look_at(gpu, command, why);
 }
 
+/* Before something is appended: whether the thread is to be woken then. One that dozes is left alone with a first launch, which
+   whoever launched it may wait for. */
+static bool is_to_wake(qn__queue *queue, qn__command_kind kind) {
+    const bool is_first = kind == QN__COMMAND_LAUNCH && !queue->first && !queue->running;
+    if (is_first) queue->launched_ns = qn__now_ns();
+    return queue->asleep || (queue->dozing && (!is_first || queue->now.persistent));
+}
+
 static void append(qn__queue *queue, node *added) {
     added->number = ++queue->submitted;
     if (queue->last)
@@ -235,10 +266,11 @@ qn_status qn__host_submit(qn__queue *queue, const qn__command *command, uint64_t
     added->begins = added->ends = added->times != NULL;
     queue->times = NULL;
     pthread_mutex_lock(&queue->lock);
+    const bool wakes = is_to_wake(queue, command->kind);
     append(queue, added);
     *number = queue->submitted;
-    if (queue->asleep) pthread_cond_signal(&queue->work);
     pthread_mutex_unlock(&queue->lock);
+    if (wakes) pthread_cond_signal(&queue->work); /* which finds the lock free */
     return QN_OK;
 }
 
@@ -270,12 +302,16 @@ qn_status qn__host_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, 
     struct timespec until = qn__deadline(timeout_ns);
     pthread_mutex_lock(&queue->lock);
     qn_status status = QN_OK;
+    if (timeout_ns == QN_FOREVER)
+        queue->awaited = number == queue->submitted && qn__now_ns() - queue->launched_ns < AT_ONCE_NS;
     while (!status && atomic_load(&queue->completed) < number) {
         if (timeout_ns == QN_FOREVER && queue->first && !queue->running &&
             is_for_any_thread(queue, queue->first))
             run_first(queue);
-        else if (!qn__cond_wait(&queue->done, &queue->lock, timeout_ns, &until))
-            status = QN_ERROR_TIMEOUT;
+        else {
+            if (queue->dozing && queue->first) pthread_cond_signal(&queue->work);
+            if (!qn__cond_wait(&queue->done, &queue->lock, timeout_ns, &until)) status = QN_ERROR_TIMEOUT;
+        }
     }
     if (!status) status = qn__sticky_take(&queue->failure, why);
     pthread_mutex_unlock(&queue->lock);
@@ -368,13 +404,14 @@ qn_status qn__host_replay_submit(qn__queue *queue, qn__replay *replay, uint64_t 
         queue->times = NULL;
     }
     pthread_mutex_lock(&queue->lock);
+    const bool wakes = first && is_to_wake(queue, QN__COMMAND_LAUNCH);
     for (node *next; first; first = next) {
         next = first->next;
         first->next = NULL;
         append(queue, first);
     }
     *number = queue->submitted;
-    if (queue->asleep) pthread_cond_signal(&queue->work);
     pthread_mutex_unlock(&queue->lock);
+    if (wakes) pthread_cond_signal(&queue->work);
     return QN_OK;
 }
