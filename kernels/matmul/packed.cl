@@ -5,8 +5,8 @@
 // strides or another type. B is packed in panels of NR columns, in which the steps along k follow each other, unless its few rows
 // are as good. k goes in parts of at most STEP: the block's part of B stays in the second cache while rows of A, which stay in
 // the first one, pass by. Between parts the block's sums are in private memory.
-// Panels are filled up with zeros. A tile at the end of A's rows, or of B's columns where B is not packed, begins so much
-// further up that it is whole, and stores what no other tile does.
+// Panels are filled up with zeros. A tile at the end of A's rows begins so much further up that it is whole, as does the last vector
+// at the end of B's columns where B is not packed; such a tile stores what no other one does.
 // BYTES: A and B are of 8-bit integers, and a step is of four neighbours along k, as the bytes of a word. Processors multiply signed
 // bytes by unsigned ones: if both are of the same kind, A_FLIP turns the upper bits of A's, which so are 128 less or more, and
 // the sums of B's columns make up for it: CORRECTION times them is added. DOT is the product that takes them so.
@@ -320,7 +320,8 @@ kernel void matmul(PARAMETERS, uint block_rows, uint block_columns) {
             for (uint column = 0; column < columns; column += NR, keep += of_tile) {
                 const size_t out_column = first_column + column;
 #if B_FROM == ROWS
-                const size_t from_column = min(out_column, s.n - NR), b_step = s.b_k;
+                const size_t used = min((s.n - out_column + LANES - 1) / LANES, (size_t)VECTORS) * LANES;
+                const size_t from_column = min(out_column, s.n - used), b_step = s.b_k;
                 global const SUM *panel = b + at.b + from_column + k * s.b_k;
 #else
                 const size_t from_column = out_column, b_step = NR;
