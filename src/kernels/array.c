@@ -133,9 +133,10 @@ qn_status qn__array_check(const qn_kernels *kernels, const char *function, const
         return qn__op_fail(kernels, status ? status : QN_ERROR_ARGUMENT, "%s: %s.buffer %s", function, name,
                            status == QN_ERROR_DESTROYED ? "has been destroyed" : "is no buffer");
     }
-    char what[80];
-    snprintf(what, sizeof what, "%s.buffer", name);
-    const qn_status status = qn__op_own(kernels, qn_buffer_device(array->buffer), function, what);
+    const qn_device *of = qn_buffer_device(array->buffer);
+    char what[80] = "";
+    if (of != kernels->device) snprintf(what, sizeof what, "%s.buffer", name);
+    const qn_status status = qn__op_own(kernels, of, function, what);
     return status ? status : check_reach(kernels, function, name, out);
 }
 
