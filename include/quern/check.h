@@ -26,10 +26,10 @@ typedef enum qn_finding_kind {
     QN_FINDING_MISALIGNED,   /* at an address that its type does not allow */
     QN_FINDING_READ_ONLY,    /* a write to constant or read-only memory */
     QN_FINDING_RACE,         /* two work-items access the same bytes, one writes, and nothing orders them */
-    QN_FINDING_DIVERGENCE,   /* a barrier or collective that only some of the work-items reach */
-    QN_FINDING_UNINITIALISED, /* a branch, an address or an output that depends on memory that nobody has written */
-    QN_FINDING_DIVISION,   /* an integer divided by zero, or the least one by -1 */
-    QN_FINDING_CONVERSION, /* a float converted to an integer type that does not hold it */
+    QN_FINDING_DIVERGENCE, /* a barrier, collective or async copy that only some of the work-items reach; a broadcast of several values */
+    QN_FINDING_UNINITIALISED, /* a branch, an address or an output that depends on memory that nobody has written, or on a shuffle from nobody */
+    QN_FINDING_DIVISION,      /* an integer divided by zero, or the least one by -1 */
+    QN_FINDING_CONVERSION,    /* a float converted to an integer type that does not hold it */
     QN_FINDING_SHIFT, /* a shift by the width or more, which OpenCL C takes modulo the width; when asked for */
     QN_FINDING_OVERFLOW, /* signed integers that overflow, which quern wraps; when asked for */
     QN_FINDING_NAN,      /* a NaN or infinity made of numbers; when asked for */

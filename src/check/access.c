@@ -158,6 +158,44 @@ static bool look_up(const access *a, uint64_t i, uint64_t address, qn__check_obj
     return !region->is_freed && holds(region->begin, region->size, address, a->size);
 }
 
+/* The memory of the launch that ends or begins nearest to an address, where that is within a few bytes: what a pointer from a
+   table has most likely left. NULL: there is none. */
+static const qn__vm_object *nearest(const access *a, uint64_t i, uint64_t address, qn__check_object *found) {
+    enum { NEAR = 4096 };
+    const qn__check_run_state *r = qn__check_state(a->frame);
+    const qn__vm_program *program = a->frame->program;
+    const qn__vm_object *best = NULL;
+    uint64_t least = NEAR;
+    for (size_t k = 1; k < program->objects.len; k++) {
+        const qn__check_object *object = &r->objects[k];
+        const uint64_t begin = object->begin + i * object->step, end = begin + object->size;
+        const uint64_t distance = address < begin ? begin - address : address >= end ? address - end : 0;
+        if (!object->is_known || !object->size || distance >= least || !has_name(&program->objects.data[k]))
+            continue;
+        least = distance;
+        best = &program->objects.data[k];
+        *found = *object;
+        found->begin = begin;
+    }
+    return best;
+}
+
+static void tell_wild(const access *a, uint64_t i) {
+    const uint64_t address = a->pointer[i] + a->offset;
+    qn__check_object near;
+    const qn__vm_object *object = nearest(a, i, address, &near);
+    char where[256];
+    if (object)
+        snprintf(
+            where, sizeof where,
+            "in no memory that it may use: at byte %lld of '%.100s', %s of %llu bytes, which is the nearest",
+            (long long)(address - near.begin), object->name, kind_of(object), (unsigned long long)near.size);
+    else
+        snprintf(where, sizeof where, "at 0x%llx, which is in no memory that it may use, or past its end",
+                 (unsigned long long)address);
+    tell(a, QN_FINDING_WILD_POINTER, i, NULL, where);
+}
+
 static void tell_lost(const access *a, uint64_t i, const qn__check_object *near) {
     const uint64_t address = a->pointer[i] + a->offset;
     char where[160];
@@ -172,9 +210,7 @@ static void tell_lost(const access *a, uint64_t i, const qn__check_object *near)
                  (unsigned long long)(address - near->begin), (unsigned long long)near->size);
         tell(a, QN_FINDING_OUT_OF_BOUNDS, i, near, where);
     } else {
-        snprintf(where, sizeof where, "at 0x%llx, which is in no memory that it may use, or past its end",
-                 (unsigned long long)address);
-        tell(a, QN_FINDING_WILD_POINTER, i, NULL, where);
+        tell_wild(a, i);
     }
 }
 

@@ -2,6 +2,7 @@
    written to buffers. What is told of once counts as defined from there on. */
 #include "check/defined.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- which values may be undefined ---- */
@@ -34,6 +35,7 @@ static void visit(ir_instr *instr, void *user) {
         any = space == IR_PRIVATE || space == IR_LOCAL_SPACE || space == IR_GENERIC_SPACE ||
               (s->buffers && space == IR_GLOBAL_SPACE);
     }
+    any |= instr->op == IR_SUB_GROUP_SHUFFLE; /* from who is not there */
     for (uint32_t k = 0; k < instr->num_results && instr->op != IR_PRINTF; k++)
         track(s, instr->results[k], any);
 }
@@ -73,6 +75,24 @@ void qn__check_hand_on(qn__vm_frame *frame, const qn__vm_instr *instr) {
     if (dirty) qn__check_hand_bits_on(frame, instr);
     set_dirty(frame, instr, dirty);
     instr->plain(frame, instr);
+}
+
+/* What is taken from a work-item that is not there, or does not take part, is undefined. */
+void qn__check_hand_shuffle_on(qn__vm_frame *frame, const qn__vm_instr *instr) {
+    const uint32_t *index = qn__vm_slot(frame, instr->b);
+    const uint64_t size = frame->program->sub_group_size;
+    uint8_t *dirty = &qn__check_state(frame)->dirty[instr->result];
+    unsigned char *bits = qn__check_bits(frame, instr->result);
+    qn__check_hand_on(frame, instr);
+    for (uint64_t i = 0; i < frame->items && note_of(instr)->is_tracked; i++) {
+        const uint64_t from = i / size * size + index[i];
+        if (!frame->active[i] || (index[i] < size && from < frame->items && frame->active[from])) continue;
+        qn__check_state(frame)->lost_shuffle = instr->ir;
+        if (!*dirty) memset(bits, 0, qn__vm_extent(frame, instr->lanes) * instr->size);
+        *dirty = true;
+        for (unsigned l = 0; l < instr->lanes; l++)
+            memset(bits + (l * frame->stride + i) * instr->size, 0xff, instr->size);
+    }
 }
 
 /* The values that a jump or a loop hands over. */
@@ -137,21 +157,25 @@ static bool is_undefined(const qn__vm_frame *frame, const ir_value *value, uint6
     return false;
 }
 
-/* The load that a value of the work-item comes from, as far as its instructions tell: of operands that are undefined, before others. */
+/* The load that a value of the work-item comes from, or the shuffle that took nothing, as far as its instructions tell: of operands that
+   are undefined, before others. */
 static const ir_instr *find_load(const qn__vm_frame *frame, const ir_value *value, uint64_t item,
                                  unsigned depth) {
     enum { FAR = 24 };
-    const bool *tracked = qn__check_state(frame)->program->tracked;
+    const qn__check_run_state *r = qn__check_state(frame);
+    const bool *tracked = r->program->tracked;
     if (depth > FAR || !tracked[value->id] || !value->def) return NULL;
     if (value->value_kind == IR_VALUE_RESULT && is_memory_op(value->def)) return value->def;
     if (value->value_kind != IR_VALUE_RESULT || qn__ir_is_construct(value->def)) return NULL;
-    for (int others = 0; others < 2; others++)
+    for (int others = 0; others < 2; others++) {
         for (uint32_t k = 0; k < value->def->num_operands; k++) {
             const ir_value *operand = value->def->operands[k];
             const bool is_wanted = is_undefined(frame, operand, item) != (others != 0);
             const ir_instr *load = is_wanted ? find_load(frame, operand, item, depth + 1) : NULL;
             if (load) return load;
         }
+        if (value->def == r->lost_shuffle) return value->def;
+    }
     return NULL;
 }
 
@@ -189,6 +213,7 @@ static qn__check_origin *copied_into(qn__check_run_state *r, const void *variabl
 static qn__check_origin find_origin(const qn__vm_frame *frame, const ir_value *value, uint64_t item) {
     const ir_function *kernel = frame->program->kernel;
     const ir_instr *load = find_load(frame, value, item, 0);
+    if (load && load->op == IR_SUB_GROUP_SHUFFLE) return (qn__check_origin){.shuffle = load};
     if (!load) return (qn__check_origin){.name = value->name};
     const qn__check_origin *copied =
         copied_into(qn__check_state(frame), variable_of(kernel, load->operands[0]));
@@ -210,7 +235,7 @@ static void note_copy(const qn__vm_frame *frame, const qn__vm_instr *instr, uint
     if (item == frame->items) return;
     qn__check_origin origin = find_origin(frame, value, item);
     origin.of = variable;
-    if (is_named(&origin)) r->origins[r->num_origins++] = origin;
+    if (is_named(&origin) || origin.shuffle) r->origins[r->num_origins++] = origin;
 }
 
 static void sink(qn__vm_frame *frame, const qn__vm_instr *instr, uint32_t k, const char *what) {
@@ -224,11 +249,16 @@ static void sink(qn__vm_frame *frame, const qn__vm_instr *instr, uint32_t k, con
                                     .item = item,
                                     .object = has_name ? origin.name : NULL,
                                     .declared = origin.declared};
-    char text[96];
-    QN__CHECK_REPORT(qn__check_state(frame)->checker, &found,
-                     "%s of %s depends on %s%.100s%s, which nobody has written", what,
-                     qn__check_item_text(frame, item, text), has_name ? "'" : "",
-                     has_name ? origin.name : "memory", has_name ? "'" : "");
+    char text[96], source[192];
+    if (origin.shuffle)
+        snprintf(source, sizeof source,
+                 "what a shuffle in line %u takes from a work-item that is not there, or elsewhere",
+                 (unsigned)origin.shuffle->loc.line);
+    else
+        snprintf(source, sizeof source, "%s%.100s%s, which nobody has written", has_name ? "'" : "",
+                 has_name ? origin.name : "memory", has_name ? "'" : "");
+    QN__CHECK_REPORT(qn__check_state(frame)->checker, &found, "%s of %s depends on %s", what,
+                     qn__check_item_text(frame, item, text), source);
 }
 
 static void branch(qn__vm_frame *frame, const qn__vm_instr *instr) {

@@ -14,6 +14,7 @@ bool qn__check_is_dirty(const qn__vm_frame *frame, const qn__vm_instr *instr, ui
 
 /* A pure op or collective, and what it hands on; the values that a jump or loop hands over. */
 void qn__check_hand_on(qn__vm_frame *frame, const qn__vm_instr *instr);
+void qn__check_hand_shuffle_on(qn__vm_frame *frame, const qn__vm_instr *instr);
 void qn__check_hand_copies(qn__vm_frame *frame, const qn__vm_instr *instr);
 
 /* bits.c: the bits of the result from those of the operands, of which some are dirty. */

@@ -120,6 +120,7 @@ typedef struct qn__check_origin {
     const void *of; /* the kernel's argument, local or private variable */
     const char *name;
     ir_loc declared;
+    const ir_instr *shuffle; /* that took nothing, instead; or NULL */
 } qn__check_origin;
 enum { QN__CHECK_ORIGINS = 32 };
 
@@ -142,7 +143,8 @@ typedef struct qn__check_run_state {
     QN__VEC(qn__check_group) groups;
     qn__check_origin origins[QN__CHECK_ORIGINS]; /* of the work-group */
     unsigned num_origins;
-    qn__check_order *order; /* NULL: nothing in the kernel orders memory but barriers */
+    const ir_instr *lost_shuffle; /* the last that took something from nobody; NULL: none has */
+    qn__check_order *order;       /* NULL: nothing in the kernel orders memory but barriers */
     qn__arena *arena;
 } qn__check_run_state;
 

@@ -99,6 +99,12 @@ static const qn__vm_object *object_of(const conflict *c, unsigned operand) {
     return &c->t->frame->program->objects.data[c->t->instr->objects[operand]];
 }
 
+static const char *why(const conflict *c) {
+    if (qn__stamp_time(c->before) >= c->t->window.group) return "no barrier for this memory lies between";
+    const bool were_atomic = is_atomic(c) && (c->before & QN__STAMP_ATOMIC);
+    return were_atomic ? "the scope of one is its work-group" : "only atomics order work-groups";
+}
+
 static void report(const conflict *c) {
     qn__check_run_state *r = qn__check_state(c->t->frame);
     const uint32_t place = qn__stamp_place(c->before);
@@ -133,9 +139,7 @@ static void report(const conflict *c) {
                                      : "read",
                      (long long)found.offset, is_named ? "'" : "", is_named ? object->name : "memory",
                      is_named ? "'" : "", qn__check_item_text(c->t->frame, c->item, text),
-                     same_group ? "a work-group" : "different work-groups",
-                     same_group ? "no barrier for this memory lies between"
-                                : "only atomics order work-groups");
+                     same_group ? "a work-group" : "different work-groups", why(c));
 }
 
 static void resolve(const conflict *c) {

@@ -5,6 +5,7 @@
 
 static const char *noun(const ir_instr *instr) {
     const bool is_sub_group = qn__ir_is_of_sub_group(instr);
+    if (instr->op == IR_BARRIER && !instr->attr.fence) return "an async copy"; /* or what orders nothing */
     if (instr->op == IR_BARRIER) return is_sub_group ? "a sub-group barrier" : "a barrier";
     return is_sub_group ? "a sub-group collective" : "a work-group collective";
 }
@@ -40,12 +41,52 @@ static void check_all_come(const qn__vm_frame *frame, const qn__vm_instr *instr)
         check_team(frame, instr, first, first + size < all ? first + size : all);
 }
 
+/* Whose value all of a team get: they have to name the same one, and one of theirs. */
+static void check_broadcast(const qn__vm_frame *frame, const qn__vm_instr *instr, uint64_t begin,
+                            uint64_t end) {
+    const uint32_t *index = qn__vm_slot(frame, instr->b);
+    uint64_t first = begin;
+    while (first < end && !frame->active[first]) first++;
+    for (uint64_t i = first; i < end; i++) {
+        if (!frame->active[i] || (index[i] == index[first] && index[i] < end - begin)) continue;
+        const qn__check_report found = {
+            .kind = QN_FINDING_DIVERGENCE, .frame = frame, .instr = instr->ir, .item = i};
+        qn__checker *checker = qn__check_state(frame)->checker;
+        char text[96], other[96];
+        if (index[i] != index[first])
+            QN__CHECK_REPORT(
+                checker, &found,
+                "a broadcast of number %u's value to %s, and of number %u's to %s: all have to name the same",
+                (unsigned)index[first], qn__check_item_text(frame, first, other), (unsigned)index[i],
+                qn__check_item_text(frame, i, text));
+        else
+            QN__CHECK_REPORT(checker, &found,
+                             "a broadcast of number %u's value, where there are %llu work-items",
+                             (unsigned)index[i], (unsigned long long)(end - begin));
+        return;
+    }
+}
+
+static void broadcast(qn__vm_frame *frame, const qn__vm_instr *instr) {
+    const uint64_t all = frame->all;
+    const uint64_t size = qn__ir_is_of_sub_group(instr->ir) ? frame->program->sub_group_size : all;
+    check_all_come(frame, instr);
+    for (uint64_t first = 0; first < all; first += size)
+        check_broadcast(frame, instr, first, first + size < all ? first + size : all);
+    qn__check_hand_on(frame, instr);
+}
+
 static void collective(qn__vm_frame *frame, const qn__vm_instr *instr) {
     check_all_come(frame, instr);
     qn__check_hand_on(frame, instr);
 }
 
 /* ---- barriers ---- */
+
+static void shuffle(qn__vm_frame *frame, const qn__vm_instr *instr) {
+    check_all_come(frame, instr);
+    qn__check_hand_shuffle_on(frame, instr);
+}
 
 static void barrier(qn__vm_frame *frame, const qn__vm_instr *instr) {
     qn__check_run_state *r = qn__check_state(frame);
@@ -87,5 +128,7 @@ qn__vm_handler *qn__check_pick_sync(const ir_instr *instr) {
     if (instr->op == IR_LOOP) return loop;
     if (instr->op == IR_BARRIER) return barrier;
     if (instr->op == IR_FENCE) return qn__check_order_fence;
+    if (instr->op == IR_GROUP_BROADCAST) return broadcast;
+    if (instr->op == IR_SUB_GROUP_SHUFFLE) return shuffle;
     return qn__ir_is_together((ir_op)instr->op) ? collective : NULL;
 }

@@ -2,9 +2,17 @@
    bit arithmetic on a ballot. A copy is done at once, but on devices that copy from global to local memory by
    themselves: there it has an event, and waiting is for that. */
 
+/* Who a work-item is among those that copy. For the checker it copies another one's part, so that none may read before all have
+   waited what the device may still be copying; and all have to come. */
+size_t copier() { return get_local_linear_id(); }
+size_t copier_checked() {
+    barrier(0u);
+    return (get_local_linear_id() + 1) % (get_local_size(0) * get_local_size(1) * get_local_size(2));
+}
+
 event_t async_copy(P to, Q from, size_t count, event_t event) {
     size_t step = get_local_size(0) * get_local_size(1) * get_local_size(2);
-    for (size_t i = get_local_linear_id(); i < count; i += step) to[i] = from[i];
+    for (size_t i = __qn_copier(); i < count; i += step) to[i] = from[i];
     return __qn_async_commit(event);
 }
 
@@ -24,13 +32,13 @@ event_t async_fetch(P to, Q from, size_t count, event_t event) {
 
 event_t async_gather(P to, Q from, size_t count, size_t stride, event_t event) {
     size_t step = get_local_size(0) * get_local_size(1) * get_local_size(2);
-    for (size_t i = get_local_linear_id(); i < count; i += step) __qn_async_element(to + i, from + i * stride);
+    for (size_t i = __qn_copier(); i < count; i += step) __qn_async_element(to + i, from + i * stride);
     return __qn_async_commit(event);
 }
 
 event_t async_scatter(P to, Q from, size_t count, size_t stride, event_t event) {
     size_t step = get_local_size(0) * get_local_size(1) * get_local_size(2);
-    for (size_t i = get_local_linear_id(); i < count; i += step) to[i * stride] = from[i];
+    for (size_t i = __qn_copier(); i < count; i += step) to[i * stride] = from[i];
     return __qn_async_commit(event);
 }
 
@@ -38,13 +46,13 @@ event_t async_scatter(P to, Q from, size_t count, size_t stride, event_t event) 
    where all is aligned to that, as elements of such sizes are; else of 4, or bytes. */
 void fetch_pieces(P to, Q from, size_t per, size_t lines, size_t from_line, size_t to_line) {
     uint step = (uint)(get_local_size(0) * get_local_size(1) * get_local_size(2));
-    for (size_t i = get_local_linear_id(); i < per * lines; i += step)
+    for (size_t i = __qn_copier(); i < per * lines; i += step)
         __qn_async_element(to + i / per * to_line + i % per, from + i / per * from_line + i % per);
 }
 
 void store_pieces(P to, Q from, size_t per, size_t lines, size_t from_line, size_t to_line) {
     uint step = (uint)(get_local_size(0) * get_local_size(1) * get_local_size(2));
-    for (size_t i = get_local_linear_id(); i < per * lines; i += step)
+    for (size_t i = __qn_copier(); i < per * lines; i += step)
         to[i / per * to_line + i % per] = from[i / per * from_line + i % per];
 }
 
