@@ -32,9 +32,8 @@ typedef struct qn_history_entry {
 } qn_history_entry;
 
 /* Keeps the newest `capacity` entries, up to 2^20, of what is submitted from now on; what was kept is forgotten, and numbers begin at 1
-   again. 0: keeps none
-   any more, and nothing is observed. A launch then costs the host some 0.2 us more on the processor's device; elsewhere two
-   events of the driver's as well. Errors: QN_ERROR_RANGE, QN_ERROR_OUT_OF_MEMORY (also: no more threads). Any thread. */
+   again. 0: keeps none any more, and nothing is observed. A launch then costs the host some 0.2 us more on the processor's
+   device; elsewhere two events of the driver's as well. Errors: QN_ERROR_RANGE, QN_ERROR_OUT_OF_MEMORY (also: no more threads). Any thread. */
 QN_API qn_status qn_history_keep(qn_context *context, uint32_t capacity);
 /* The oldest entries that are kept and have numbers above `after`, up to `capacity` of them, in their order; *count: how
    many. With `after` the last number that was read, a program gets each entry once; where the numbers leave some out, those

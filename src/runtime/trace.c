@@ -720,19 +720,21 @@ static void put_flow(qn__trace *trace, const qn_trace_event *event, uint32_t tra
 
 qn_status qn_trace_add(qn_context *context, const qn_trace_event *event) {
     static const char function[] = "qn_trace_add";
+    qn_trace_event wanted;
     const qn_status status = qn__check(context, QN__OBJECT_CONTEXT, function, "context");
     if (status) return status;
-    if (!event || !event->name)
+    QN__READ(context, qn_trace_event, &wanted, event);
+    if (!wanted.name)
         return qn__fail(context, QN_ERROR_NULL, "%s: %s is NULL", function, event ? "its name" : "event");
-    if (event->end_ns < event->begin_ns)
-        return qn__fail(context, QN_ERROR_RANGE, "%s: '%s' ends before it begins", function, event->name);
+    if (wanted.end_ns < wanted.begin_ns)
+        return qn__fail(context, QN_ERROR_RANGE, "%s: '%s' ends before it begins", function, wanted.name);
     qn__trace *trace = context->trace;
     if (!trace || !trace->writes) return QN_OK;
     pthread_mutex_lock(&trace->text_lock);
     const uint32_t track = host_track(trace);
-    put_span(trace, "own", event->name, track, event->begin_ns, event->end_ns);
+    put_span(trace, "own", wanted.name, track, wanted.begin_ns, wanted.end_ns);
     put(trace, "}");
-    if (event->flow[0] || event->flow[1]) put_flow(trace, event, track);
+    if (wanted.flow[0] || wanted.flow[1]) put_flow(trace, &wanted, track);
     pthread_mutex_unlock(&trace->text_lock);
     return QN_OK;
 }
