@@ -19,6 +19,9 @@ bool tour_kernel(tour *t, const char *file, const char *name, qn_kernel **kernel
     bool good = qn_kernels_source(file, &desc) &&
                 tour_good(t, qn_program_create(t->device, &desc, &program), file) &&
                 tour_good(t, qn_kernel_create(program, name, kernel), name);
+    /* What is measured is the compiled kernel, which the processor's device has a moment later; without a compiler it is
+       interpreted. */
+    if (good) (void)qn_program_wait(program, QN_FOREVER);
     qn_program_destroy(program);
     return good;
 }
