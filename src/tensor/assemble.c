@@ -11,6 +11,7 @@ void qn__begin_add(const qn__maker *m, qn__text *to, const char *item) {
     qn__text_add(to, "    const %s %s = (%s)%s", place, m->has_rows ? "row" : "first", place, item);
     if (!m->has_rows && s->width > 1) qn__text_add(to, " * %u", s->width);
     qn__text_add(to, ";\n");
+    if (qn__counts_through(m)) qn__text_add(to, "    const long through = (long)%s;\n", item);
 }
 
 /* ---- steps ---- */

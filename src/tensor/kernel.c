@@ -227,6 +227,19 @@ static void keep_held(qn__maker *m) {
         if (m->values[i].held && m->values[i].needed) m->values[i].kept = true;
 }
 
+/* No place of the innermost loop is found by dividing, so that neighbouring work-items are seen to read neighbours. */
+static void begin_nest(qn__maker *m, const char *place) {
+    const uint32_t inner = m->loops.count - 1, size = qn__number_add(m, (int64_t)m->loops.at[inner].size);
+    const qn__loops all = m->loops;
+    m->loops.count = inner;
+    qn__text_add(&m->head, "    for (%s j = 0; j < n.v[%u]; j++) {\n", place,
+                 qn__number_add(m, (int64_t)qn__iterations(m, true)));
+    qn__loop_variables_add(m, &m->head, true, "j", "    ");
+    m->loops = all;
+    qn__text_add(&m->head, "    for (%s i%u = (%s)lane; i%u < n.v[%u]; i%u += %u) {\n", place, inner, place,
+                 inner, size, inner, m->shape.lanes);
+}
+
 static void begin_loop(qn__maker *m) {
     const qn__shape *s = &m->shape;
     const char *place = s->wide ? "long" : "int";
@@ -237,6 +250,9 @@ static void begin_loop(qn__maker *m) {
         if (!s->exact) qn__text_add(&m->head, "        if (j < length) {\n");
     } else if (s->team == QN__ALONE) {
         qn__text_add(&m->head, "    for (%s j = 0; j < length; j += %u) {\n", place, s->width);
+    } else if (s->nests) {
+        begin_nest(m, place);
+        return;
     } else {
         qn__text_add(&m->head, "    for (%s j = (%s)lane * %u; j < length; j += %u) {\n", place, place,
                      s->width, s->lanes * s->width);
@@ -272,7 +288,9 @@ static void write_phase(qn__maker *m, uint32_t phase) {
     add_pack_loop(m, &m->head, &elements, outer);
     if (after.length) qn__text_add(&m->head, "%s", after.text);
     if (m->has_rows)
-        qn__text_add(&m->head, m->shape.held && !m->shape.exact ? "        }\n    }\n" : "    }\n");
+        qn__text_add(&m->head, m->shape.nests                     ? "    }\n    }\n"
+                               : m->shape.held && !m->shape.exact ? "        }\n    }\n"
+                                                                  : "    }\n");
     if (m->shape.turns) qn__text_add(&m->head, "        }\n    }\n");
     keep_held(m);
     for (uint32_t i = 0; i < m->group->count; i++)

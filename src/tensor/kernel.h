@@ -46,6 +46,8 @@ typedef struct qn__shape {
     bool exact; /* and all of these are of the row */
     bool flat;  /* of maps: all loops are one dimension of the launch */
     bool
+        nests; /* of teams: they go through the innermost loop together, again and again for the other ones */
+    bool
         walks; /* each work-item of a team goes through the shares of all: quick where that is done once for all of them */
     bool wide;       /* places are 64-bit */
     bool turns;      /* of maps: by way of tiles, as some arrays lie along another loop than the innermost: */
@@ -90,6 +92,9 @@ void qn__accesses_relate(qn__maker *m);
 void qn__shape_choose(qn__maker *m);
 /* Iterations of the loops that are reduced, or of the others. */
 uint64_t qn__iterations(const qn__maker *m, bool reduced);
+/* Whether a map of one dimension has a name for its work-item's number as 64 bits, for what lies in the order of its loops: with it a processor's
+   compiler sees that neighbouring work-items have neighbouring places. */
+bool qn__counts_through(const qn__maker *m);
 /* Whether it can be a part of a kernel of several groups: its work-items are a row, and need none of their group. */
 bool qn__can_be_part(const qn__maker *m);
 /* Whether the elements of a pack, neighbours along the inner loop, lie side by side and aligned. */

@@ -125,9 +125,13 @@ static void choose_team(qn__maker *m) {
     }
     if (is_processor(m)) {
         if (length < SHORT_ROW || lies_across(m)) return;
+        const qn__loop *last = &m->loops.at[m->loops.count - 1];
+        const uint64_t inner = last->reduced ? last->size : 1;
         s->team = QN__GROUP;
         s->lanes = most < 32 ? most : 32;
         s->walks = true;
+        s->nests = inner < length && inner >= SHORT_ROW / 2;
+        if (s->nests && inner < s->lanes) s->lanes = SHORT_ROW / 2;
         return;
     }
     const uint64_t wanted = (length + s->width * 4 - 1) / (s->width * 4);
@@ -165,6 +169,10 @@ void qn__shape_choose(qn__maker *m) {
     const uint64_t groups = (rows + s->rows - 1) / s->rows;
     s->range = (qn_range){.global = {rows}};
     if (s->team != QN__ALONE) s->range = (qn_range){.global = {groups * local}, .local = {local}};
+}
+
+bool qn__counts_through(const qn__maker *m) {
+    return is_processor(m) && !m->has_rows && m->shape.flat && m->loops.count > 1 && m->shape.width == 1;
 }
 
 bool qn__can_be_part(const qn__maker *m) {

@@ -19,10 +19,25 @@ uint32_t qn__number_add(qn__maker *m, int64_t value) {
     return (uint32_t)m->num_numbers++;
 }
 
+/* Whether the form is a multiple of the work-item's number, and something. */
+static bool goes_through(const qn__maker *m, const qn__form *form) {
+    if (!qn__counts_through(m) || !form->steps[m->loops.count - 1]) return false;
+    for (uint32_t l = m->loops.count - 1; l-- > 0;)
+        if (form->steps[l] != form->steps[l + 1] * (int64_t)m->loops.at[l + 1].size) return false;
+    return true;
+}
+
 /* The form, element k of a pack if `k`. */
 void qn__form_add(qn__maker *m, qn__text *to, const qn__form *form, bool k) {
     const uint32_t inner = qn__inner_loop(m);
     bool any = false;
+    if (goes_through(m, form)) {
+        const int64_t step = form->steps[m->loops.count - 1];
+        if (form->base) qn__text_add(to, "n.v[%u] + ", qn__number_add(m, form->base));
+        qn__text_add(to, "through");
+        if (step != 1) qn__text_add(to, " * n.v[%u]", qn__number_add(m, step));
+        return;
+    }
     if (form->base) {
         qn__text_add(to, "n.v[%u]", qn__number_add(m, form->base));
         any = true;

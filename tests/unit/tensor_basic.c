@@ -272,6 +272,53 @@ static void places_of_short_rows(void **state) {
     end_tensors(&f);
 }
 
+static void find_divisions(void *user, const char *text) {
+    *(bool *)user = *(bool *)user || strstr(text, "quotient(") != NULL;
+}
+
+/* Sums over images and their pixels, of each channel: rows that lie apart. A processor goes through them one by one where they are long. */
+static void sums_of_channels(void **state) {
+    (void)state;
+    tensor_fixture f = make_tensors(NULL);
+    static const uint64_t sizes[][4] = {
+        {3, 2, 4, 4}, {5, 3, 8, 8}, {2, 7, 5, 9}, {4, 2, 1, 33}, {9, 1, 3, 3}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const uint64_t *n = sizes[i], pixels = n[2] * n[3];
+        qn_tensor *x = counting(&f, QN_SHAPE(n[0], n[1], n[2], n[3]), 0, 1);
+        qn_tensor *sums = qn_sum(x, QN_AXES(0, 2, 3), false);
+        bool divides = false;
+        const qn_explain_desc desc = {.text = true};
+        assert_ok(f.context, qn_tensor_explain(&sums, 1, &desc, find_divisions, &divides));
+        if (f.info.kind == QN_DEVICE_CPU && pixels >= 16) assert_false(divides);
+        float got[8];
+        read_floats(&f, sums, got, n[1]);
+        for (uint64_t c = 0; c < n[1]; c++) {
+            double wanted = 0;
+            for (uint64_t k = 0; k < n[0] * pixels; k++)
+                wanted += (double)((k / pixels * n[1] + c) * pixels + k % pixels);
+            assert_true(fabs((double)got[c] - wanted) <= 1e-6 * wanted);
+        }
+    }
+    end_tensors(&f);
+}
+
+static void find_scattered(void *user, const char *text) {
+    *(bool *)user = *(bool *)user || (strstr(text, "void tensor(") && !strstr(text, "y2[through] = "));
+}
+
+/* What is written in the order of a map's loops has the place of the work-item on a processor, whatever is read beside it. */
+static void places_in_order(void **state) {
+    (void)state;
+    tensor_fixture f = make_tensors(NULL);
+    qn_tensor *a = counting(&f, QN_SHAPE(100, 1, 3), 0, 1), *b = counting(&f, QN_SHAPE(50, 1), 0.5f, 0.25f);
+    qn_tensor *sum = qn_add(a, b);
+    bool scattered = false;
+    const qn_explain_desc desc = {.text = true};
+    assert_ok(f.context, qn_tensor_explain(&sum, 1, &desc, find_scattered, &scattered));
+    assert_true(f.info.kind != QN_DEVICE_CPU || !scattered);
+    end_tensors(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(reads_what_it_got),
                                        cmocka_unit_test(a_chain_is_one_kernel),
@@ -286,6 +333,8 @@ int main(void) {
                                        cmocka_unit_test(long_sums),
                                        cmocka_unit_test(arrays_of_others),
                                        cmocka_unit_test(eager),
-                                       cmocka_unit_test(places_of_short_rows)};
+                                       cmocka_unit_test(places_of_short_rows),
+                                       cmocka_unit_test(sums_of_channels),
+                                       cmocka_unit_test(places_in_order)};
     return run_tensor_tests(tests, NULL);
 }
