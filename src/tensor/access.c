@@ -167,9 +167,7 @@ static void relate(qn__maker *m, uint32_t i) {
         v->is_inner = v->is_inner || source->is_inner;
         if (source->phase > v->phase) v->phase = source->phase;
     }
-    if (node->op == QN__OP_PAD)
-        v->is_inner =
-            v->is_inner || is_inner_condition(m, m->demand->instances[instance->sources[0]].place.condition);
+    if (node->op == QN__OP_PAD) v->is_inner = v->is_inner || is_inner_condition(m, instance->condition);
 }
 
 /* What has to be computed before an instance, one after the other; QN__NONE: nothing more. */

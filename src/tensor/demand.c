@@ -111,6 +111,14 @@ static bool is_contiguous(const qn__node *node) {
     return !node->realised || memcmp(strides, node->strides, node->rank * sizeof *strides) == 0;
 }
 
+/* Whether a pad makes one of a few elements: as the gradients of taps that lie side by side do. What it pads is then looked up without a
+   question, at the same place for all of them, which the others ask for too. */
+static bool is_tap(const qn__node *pad) {
+    enum { MOST_TAPS = 4 };
+    const uint32_t d = pad->attributes.axis;
+    return pad->sources[0]->sizes[d] == 1 && pad->sizes[d] <= MOST_TAPS;
+}
+
 static outcome expand_view(qn__demand *t, uint32_t i, qn__stops *stops, const void *user) {
     qn__node *node = t->instances[i].node;
     qn__place place = t->instances[i].place, source;
@@ -126,8 +134,14 @@ static outcome expand_view(qn__demand *t, uint32_t i, qn__stops *stops, const vo
     if (f == QN__SPLIT) return AGAIN;
     if (node->op == QN__OP_PAD) {
         const uint32_t d = node->attributes.axis;
-        source.condition = need_condition(t, place.condition, &source.forms[d], node->sources[0]->sizes[d]);
-        if (!source.condition) return NO_MEMORY;
+        const uint32_t condition =
+            need_condition(t, place.condition, &source.forms[d], node->sources[0]->sizes[d]);
+        if (!condition) return NO_MEMORY;
+        t->instances[i].condition = source.condition = condition;
+        if (is_tap(node)) {
+            source.forms[d] = (qn__form){0};
+            source.condition = place.condition;
+        }
         qn__place none;
         memset(&none, 0, sizeof none);
         const uint32_t value = need(t, node->sources[1], &none);

@@ -94,9 +94,10 @@ typedef struct qn__instance {
     qn__node *node;
     qn__place place;
     uint32_t sources[3];
-    uint32_t next;  /* another one of the same node */
-    bool stopped;   /* it is not computed here from its sources */
-    uint32_t names; /* free for who goes through them */
+    uint32_t condition; /* of a PAD: under which it is what it pads */
+    uint32_t next;      /* another one of the same node */
+    bool stopped;       /* it is not computed here from its sources */
+    uint32_t names;     /* free for who goes through them */
 } qn__instance;
 
 typedef struct qn__demand {

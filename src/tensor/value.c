@@ -192,7 +192,7 @@ static void write_pad(qn__maker *m, uint32_t i, qn__text *to, const char *indent
     const qn__instance *instance = instance_of(m, i);
     const uint32_t inside = instance->sources[0];
     qn__text_add(to, "%sconst %s v%u = ", indent, qn__element_of((qn_element)instance->node->type)->value, i);
-    add_condition(m, to, instance_of(m, inside)->place.condition, m->values[i].is_inner);
+    add_condition(m, to, instance->condition, m->values[i].is_inner);
     qn__text_add(to, " ? %s : %s;\n", m->values[inside].name, m->values[instance->sources[1]].name);
     snprintf(m->values[i].name, sizeof m->values[i].name, "v%u", i);
 }

@@ -323,6 +323,37 @@ static void windows_are_pooled(void **state) {
 
 /* ---- refusals ---- */
 
+static void find_questions(void *user, const char *text) {
+    *(bool *)user = *(bool *)user || strstr(text, "? x") != NULL;
+}
+
+/* Each element of a window finds what it needs at the window's place, without asking whether it is there. */
+static void gradients_of_windows_side_by_side(void **state) {
+    enum { IMAGES = 6, ROWS = 4, COLUMNS = 6, ALL = IMAGES * ROWS * COLUMNS, OUT = ALL / 4 };
+    tensor_fixture *f = fixture_of(state);
+    float values[ALL], weights[OUT], got[ALL];
+    for (int i = 0; i < ALL; i++) values[i] = (float)(i * 37 % ALL); /* no two are equal */
+    for (int i = 0; i < OUT; i++) weights[i] = (float)(i + 1);
+    const qn_shape shape = QN_SHAPE(2, IMAGES / 2, ROWS, COLUMNS);
+    qn_tensor *x = qn_tensor_require_gradient(qn_from_data(f->t, QN_F32, shape, values), true), *gradient;
+    qn_tensor *w = qn_from_data(f->t, QN_F32, QN_SHAPE(2, IMAGES / 2, ROWS / 2, COLUMNS / 2), weights);
+    qn_tensor *y = qn_max_pool(x, &(qn_pool_desc){.window = {2, 2}});
+    assert_ok(f->context, qn_gradients(qn_sum(qn_multiply(y, w), QN_ALL_AXES, false), &x, 1, &gradient));
+    bool asks = false;
+    const qn_explain_desc desc = {.text = true};
+    assert_ok(f->context, qn_tensor_explain(&gradient, 1, &desc, find_questions, &asks));
+    assert_false(asks);
+    read_floats(f, gradient, got, ALL);
+    for (int i = 0; i < ALL; i++) {
+        const int row = i / COLUMNS, corner = (row - row % 2) * COLUMNS + i % COLUMNS / 2 * 2;
+        bool largest = true;
+        for (int k = 0; k < 4; k++)
+            largest = largest && values[i] >= values[corner + k / 2 * COLUMNS + k % 2];
+        const float wanted = largest ? weights[row / 2 * (COLUMNS / 2) + i % COLUMNS / 2] : 0;
+        if (got[i] != wanted) fail_msg("element %d is %g instead of %g", i, (double)got[i], (double)wanted);
+    }
+}
+
 static void assert_refused(tensor_fixture *f, const qn_tensor *x, const char *sentence) {
     assert_fails(f->context, qn_tensor_status(x), QN_ERROR_ARGUMENT, sentence);
 }
@@ -368,9 +399,13 @@ static void wrong_ones_are_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(images_are_convolved),   cmocka_unit_test(images_are_convolved_back),
-        cmocka_unit_test(gradients_are_right),    cmocka_unit_test(second_gradients_are_right),
-        cmocka_unit_test(windows_are_pooled),     cmocka_unit_test(resized_images_and_windows_have_gradients),
+        cmocka_unit_test(images_are_convolved),
+        cmocka_unit_test(images_are_convolved_back),
+        cmocka_unit_test(gradients_are_right),
+        cmocka_unit_test(second_gradients_are_right),
+        cmocka_unit_test(windows_are_pooled),
+        cmocka_unit_test(resized_images_and_windows_have_gradients),
+        cmocka_unit_test(gradients_of_windows_side_by_side),
         cmocka_unit_test(wrong_ones_are_refused),
     };
     return run_tensor_tests(tests, NULL);
