@@ -4,7 +4,7 @@
 // of neighbouring pixels lies together all the same. Pixels are numbered through rows and the padding between them, whose results
 // are dropped: so no vector has to end with a row.
 // By -D: STORAGE, LOAD, STORE and VALUE, the type of elements and of sums (element.h); ROWS and COLUMNS, the taps; MR, VECTORS and
-// LANES; BLOCK, tiles of a work-item; BIAS.
+// LANES; BLOCK, tiles of a work-item; BIAS; NEXT, from an element of a phase to its neighbour.
 #include "problem.h"
 
 #define NR                 (LANES * VECTORS)
@@ -36,23 +36,23 @@ kernel void pack(problem h, global const STORAGE *restrict weights, global VALUE
     for (uint i = 0; i < MR; i++) work[i] = first + i < h.outputs ? LOAD(weights + (long)(first + i) * h.weights[0], 0) : 0;
 }
 
-static long at_least_0(long a, long b) { return a <= 0 ? 0 : (a + b - 1) / b; } // a / b, rounded up
+static long at_least_0(long a, long b) { return a <= 0 ? 0 : b == 1 ? a : (a + b - 1) / b; } // a / b, rounded up
 
 // A row of a channel. Global size: rows of all phases; channels of all groups; images.
 kernel void pad(problem h, global const STORAGE *restrict from, global VALUE *restrict work) {
-    const size_t high = phase_rows(h), wide = phase_columns(h), phase = get_global_id(0) / high, y = get_global_id(0) % high;
-    const size_t all = (size_t)h.groups * h.channels, channel = get_global_id(1);
+    const size_t high = phase_rows(h), wide = phase_columns(h), phase = h.stride[0] == 1 ? 0 : get_global_id(0) / high;
+    const size_t y = get_global_id(0) - phase * high, all = (size_t)h.groups * h.channels, channel = get_global_id(1);
+    const size_t group = h.groups == 1 ? 0 : channel / h.channels;
     const long row = (long)(y * h.stride[0] + phase) - h.padding[0];
     work += weights_size(h) + (get_global_id(2) * all + channel) * channel_size(h) + (phase * h.stride[1] * high + y) * wide;
-    from += h.from_begin + (long)get_global_id(2) * h.from[0] + (long)(channel / h.channels) * h.from_group +
-            (long)(channel % h.channels) * h.from[1] + row * h.from[2];
-    for (long p = 0; p < h.stride[1]; p++, work += high * wide) {
+    from += h.from_begin + (long)get_global_id(2) * h.from[0] + (long)group * h.from_group +
+            (long)(channel - group * h.channels) * h.from[1] + row * h.from[2];
+    for (int p = 0; p < h.stride[1]; p++, work += high * wide) {
         const long first = p - h.padding[1]; // the column of x = 0
         const long begin = min(at_least_0(-first, h.stride[1]), (long)wide);
         const long end = row < 0 || row >= h.rows ? begin : max(begin, min(at_least_0(h.columns - first, h.stride[1]), (long)wide));
-        for (long x = 0; x < begin; x++) work[x] = 0;
-        for (long x = begin; x < end; x++) work[x] = LOAD(from + (first + x * h.stride[1]) * h.from[3], 0);
-        for (long x = end; x < (long)wide; x++) work[x] = 0;
+        for (uint x = 0; x < (uint)wide; x++) // vectors, as in unfold.cl
+            work[x] = x >= begin && x < end ? LOAD(from + first * h.from[3] + x * NEXT, 0) : 0;
     }
 }
 

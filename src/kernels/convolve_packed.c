@@ -6,7 +6,7 @@
 /* As many sums as registers hold beside what a step loads, as in matmul_packed.c: 32 registers of AVX-512, 16 of others. */
 enum { WIDE = 64, WIDE_SUMS = 28, SUMS = 12, MOST_VECTORS = 8, BLOCK = 4 };
 /* Multiplications that are worth a kernel of their own: below, what it takes to compile it is never won. */
-static const double min_work = 2e6;
+static const double min_work = 2.5e5;
 
 typedef struct micro {
     uint32_t lanes, rows, vectors;
@@ -45,13 +45,16 @@ bool qn__convolve_packed_fits(const qn__convolve_problem *p) {
     const qn__convolve_numbers *n = &p->numbers;
     const double elements = (double)p->images * n->groups * n->channels * (double)n->stride[0] *
                             (double)n->stride[1] * (double)phase_size(p, 0) * (double)phase_size(p, 1);
-    return n->channels > 0 && elements < 1e17 && (uint64_t)p->taps[0] * p->taps[1] <= 1024;
+    return n->channels > 0 && elements < 1e17 && phase_size(p, 1) <= INT32_MAX &&
+           (uint64_t)p->taps[0] * p->taps[1] <= 1024;
 }
 
 void qn__convolve_packed_options(const qn_kernels *kernels, const qn__convolve_problem *p, char *out,
                                  size_t size) {
     const micro m = micro_of(kernels, p);
-    snprintf(out, size, " -D MR=%u -D VECTORS=%u -D LANES=%u -D BLOCK=%d", m.rows, m.vectors, m.lanes, BLOCK);
+    snprintf(out, size, " -D MR=%u -D VECTORS=%u -D LANES=%u -D BLOCK=%d -D NEXT=%s", m.rows, m.vectors,
+             m.lanes, BLOCK,
+             p->numbers.from[3] * p->numbers.stride[1] == 1 ? "1" : "(h.stride[1]*h.from[3])");
 }
 
 void qn__convolve_packed_plan(const qn_kernels *kernels, const qn__convolve_problem *p,
