@@ -53,9 +53,23 @@ static bool has_aliases(const qn__maker *m) {
     return false;
 }
 
+/* Where a device does not take so many bytes of arguments the numbers are in the text: another size is another kernel there. */
+static bool are_arguments(const qn__maker *m) {
+    const size_t numbers = m->num_numbers * (m->shape.wide ? sizeof(int64_t) : sizeof(int32_t));
+    return numbers + 8 * (size_t)(1 + m->num_constants + m->num_arrays) <=
+           m->schedule->tensors->info.max_args_size;
+}
+
+static void add_fixed_numbers(const qn__maker *m, qn__text *to) {
+    qn__text_add(to, "    const numbers n = {{");
+    for (size_t i = 0; i < m->num_numbers; i++)
+        qn__text_add(to, m->shape.wide ? "%s%lldl" : "%s%lld", i ? ", " : "", (long long)m->numbers[i]);
+    qn__text_add(to, "}};\n");
+}
+
 static void add_parameters(const qn__maker *m, qn__text *to) {
     const char *restricted = has_aliases(m) ? "" : "restrict ";
-    bool comma = m->num_numbers > 0;
+    bool comma = m->num_numbers > 0 && are_arguments(m);
     if (comma) qn__text_add(to, "const numbers n");
     for (uint32_t c = 0; c < m->num_constants; c++, comma = true) {
         const qn__node *node = m->schedule->walk->nodes[m->constants[c]];
@@ -82,6 +96,7 @@ static void write_one(const qn__maker *m, qn__text *to) {
     qn__text_add(to, "void tensor(");
     add_parameters(m, to);
     qn__text_add(to, ") {\n");
+    if (m->num_numbers && !are_arguments(m)) add_fixed_numbers(m, to);
     if (m->fixed.length) qn__text_add(to, "%s", m->fixed.text);
     qn__begin_add(m, to, "get_global_id(0)");
     qn__text_add(to, "%s}\n", m->head.length ? m->head.text : "");
@@ -93,8 +108,8 @@ static qn_status assemble_one(qn__maker *m, qn__step *step) {
     write_one(m, &whole);
     qn_status status = qn__step_compile(tensors, &whole, step);
     if (!status)
-        status = qn__step_numbers(tensors, step, m->numbers, m->num_numbers, m->shape.wide,
-                                  1 + m->num_constants + m->num_arrays);
+        status = qn__step_numbers(tensors, step, m->numbers, are_arguments(m) ? m->num_numbers : 0,
+                                  m->shape.wide, 1 + m->num_constants + m->num_arrays);
     if (status) return status;
     step->range = m->shape.range;
     for (uint32_t c = 0; c < m->num_constants; c++)
