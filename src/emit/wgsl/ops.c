@@ -219,6 +219,15 @@ static bool share_factor(const ir_value *a, const ir_value *b) {
     return has_like(a, b->def->operands[0]) || has_like(a, b->def->operands[1]);
 }
 
+/* x - x and x + x; a square of what a function gave, as of a root. */
+static bool is_twice(const ir_instr *instr, const ir_value *value) {
+    if (instr->operands[0] != instr->operands[1]) return false;
+    if (instr->op != IR_FMUL) return true;
+    const bool is_plain = value->value_kind != IR_VALUE_RESULT || value->def->num_regions ||
+                          value->def->op == IR_LOAD || moves_result(value);
+    return !is_plain;
+}
+
 /* What compilers write otherwise: (a + b) - a, (a + 1) + b, the same of products, a * b + a * c, and what has a zero in it. */
 static bool may_be_rewritten(const ir_instr *instr, uint32_t index) {
     const ir_value *value = instr->operands[index];
@@ -226,7 +235,7 @@ static bool may_be_rewritten(const ir_instr *instr, uint32_t index) {
     if (value->type.kind == IR_F32 && instr->op == IR_FDIV) return has_zero(value);
     if (value->type.kind != IR_F32 || (!is_sum && instr->op != IR_FMUL)) return false;
     const ir_value *other = instr->operands[1 - index];
-    if (has_zero(value) || (is_moved(value) && moves_result(value)) || (index && value == other) ||
+    if (has_zero(value) || (is_moved(value) && moves_result(value)) || (index && is_twice(instr, value)) ||
         (is_sum && is_rounded(value)))
         return true;
     if (!is_sum) return is_of(value, IR_FMUL, IR_FMUL) && has_like(value, other);
