@@ -290,7 +290,9 @@ typedef struct qn_device_info {
     uint64_t memory;         /* bytes of device memory */
     uint64_t max_buffer;     /* bytes of one buffer */
     uint32_t max_args_size;  /* bytes of a kernel's arguments: buffers 8, structs by value their size */
-    uint8_t uuid[16];        /* the same for the same hardware in all kinds; zeros: not known */
+    uint8_t uuid
+        [16]; /* the same for the same hardware in all kinds; zeros: not known. Of a WebGPU device known if all devices
+                         were counted before it was opened, and the others of its vendor and model are one */
     /* Iterations of all its loops together after which the driver ends a work-item's loops without a word, so that
        results are wrong; 0: none is known. A warning in the log when the device is opened says so too. */
     uint64_t loop_limit;
@@ -311,7 +313,7 @@ typedef struct qn_backend_info {
 } qn_backend_info;
 
 /* Devices in order of preference: CUDA, Vulkan, OpenCL, the processor, and then drivers that only emulate a GPU
-   (QN_CAN_EMULATE), which are never chosen unless named. The first that can be opened is what NULL selects
+   (QN_CAN_EMULATE) and WebGPU's, which are never chosen unless named. The first that can be opened is what NULL selects
    (unless QUERN_DEVICE says otherwise). Listing opens every driver; choosing the default does not open those of Vulkan
    and OpenCL where no GPU shows in the system (on Linux in /dev), for they could only be software. Any thread. */
 QN_API uint32_t qn_device_count(qn_context *context);

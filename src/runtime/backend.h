@@ -120,8 +120,9 @@ typedef struct qn__times {
 
 /* What is known of a device before it is opened. */
 typedef struct qn__identity {
-    bool emulated;    /* software on the processor: by name only */
-    uint8_t uuid[16]; /* the same for the same hardware in all kinds; zeros: not known */
+    bool emulated;          /* software on the processor: by name only */
+    uint8_t uuid[16];       /* the same for the same hardware in all kinds; zeros: not known */
+    uint32_t vendor, model; /* PCI's numbers, or Khronos's for what is no PCI device; zeros: not known */
 } qn__identity;
 
 typedef struct qn_backend {
@@ -129,6 +130,7 @@ typedef struct qn_backend {
     const char *name;           /* "cuda": devices are name, or name:0, name:1 ... */
     bool single;                /* one device, called just `name` */
     bool by_name_only;          /* never the default */
+    bool is_hidden;             /* not listed either: it is no hardware, and not for use */
     const char *code_extension; /* of the files that code_load writes to the disk cache: ".so" */
     bool rewrites_code;         /* such a file changes later; code_load sees itself whether it is whole */
     bool peers;                 /* its devices wait for each other's marks, and copy between their memories */

@@ -78,9 +78,32 @@ static qn_status find_slot(qn_context *context, uint32_t index) {
     return status;
 }
 
-/* Real devices first, then software ones, then those by name only. */
+/* Real devices first, then software ones, then those by name only, then what is not listed. */
 static int rank(const qn_device *device) {
-    return device->backend->by_name_only ? 2 : device->identity.emulated ? 1 : 0;
+    return device->backend->is_hidden      ? 3
+           : device->backend->by_name_only ? 2
+           : device->identity.emulated     ? 1
+                                           : 0;
+}
+
+static bool has_uuid(const qn_device *device) {
+    static const uint8_t none[sizeof device->identity.uuid];
+    return memcmp(device->identity.uuid, none, sizeof none) != 0;
+}
+
+/* WebGPU tells no UUID, but vendor and model: the hardware is known where all others of that model are one. */
+static void find_hardware(const qn_context *context, qn_device *device) {
+    qn__identity *own = &device->identity;
+    const qn__identity *same = NULL;
+    if (has_uuid(device) || !(own->vendor || own->model) || atomic_load(&device->ready)) return;
+    for (uint32_t i = 0; i < context->num_devices; i++) {
+        const qn__identity *other = &context->devices[i]->identity;
+        if (!has_uuid(context->devices[i]) || other->vendor != own->vendor || other->model != own->model)
+            continue;
+        if (same && memcmp(same->uuid, other->uuid, sizeof same->uuid) != 0) return;
+        same = other;
+    }
+    if (same) memcpy(own->uuid, same->uuid, sizeof own->uuid);
 }
 
 static qn_status list_devices(qn_context *context) {
@@ -92,12 +115,13 @@ static qn_status list_devices(qn_context *context) {
     }
     context->devices = qn__allocate_zeroed(&context->allocator, (total + 1) * sizeof(qn_device *));
     if (!context->devices) return qn__fail_memory(context, total * sizeof(qn_device *));
-    for (int wanted = 0; wanted <= 2; wanted++)
+    for (int wanted = 0; wanted <= 3; wanted++)
         for (uint32_t i = 0; i < QN__NUM_BACKENDS; i++)
             for (uint32_t d = 0; d < context->slots[i].num_devices; d++)
                 if (rank(context->slots[i].devices[d]) == wanted)
                     context->devices[n++] = context->slots[i].devices[d];
     context->num_devices = n;
+    for (uint32_t i = 0; i < n; i++) find_hardware(context, context->devices[i]);
     return QN_OK;
 }
 
@@ -209,7 +233,7 @@ void qn__device_finalise(qn_device *device) {
 uint32_t qn_device_count(qn_context *context) {
     if (qn__check(context, QN__OBJECT_CONTEXT, "qn_device_count", "context") || open_all(context)) return 0;
     uint32_t count = 0;
-    while (count < context->num_devices && !context->devices[count]->backend->by_name_only) count++;
+    while (count < context->num_devices && !context->devices[count]->backend->is_hidden) count++;
     return count;
 }
 
@@ -264,7 +288,7 @@ static qn_status no_such_device(qn_context *context, const char *name) {
     char list[512] = "";
     size_t length = 0;
     for (uint32_t i = 0; i < context->num_devices && length < sizeof list - 64; i++)
-        if (!context->devices[i]->backend->by_name_only) /* not for use, and last in the list */
+        if (!context->devices[i]->backend->is_hidden) /* last in the list */
             length += (size_t)snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "",
                                        context->devices[i]->name);
     return qn__fail(context, QN_ERROR_NO_DEVICE, "no device '%.100s'; there are: %s", name, list);

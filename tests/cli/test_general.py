@@ -4,7 +4,7 @@ import pathlib
 import re
 import unittest
 
-from support import COMPILE_ERROR, OK, RUN_FAILED, SAXPY, USAGE, ToolTest
+from support import COMPILE_ERROR, OK, RUN_FAILED, SAXPY, SOURCES, USAGE, ToolTest
 
 
 class General(ToolTest):
@@ -84,7 +84,7 @@ class Devices(ToolTest):
         for device in found:
             if "emulated" in device["capabilities"]:
                 self.assertFalse(device["default"], device)
-        names = [d["name"] for d in found if "emulated" not in d["capabilities"]]
+        names = [d["name"] for d in found if "emulated" not in d["capabilities"] and d["kind"] != "webgpu"]
         self.assertEqual(names[-1], "cpu", "software devices come behind the processor")
 
     def test_one_gpu_has_one_number(self):
@@ -93,6 +93,17 @@ class Devices(ToolTest):
             for other in found:
                 same = device["uuid"] == other["uuid"] != "00000000-0000-0000-0000-000000000000"
                 self.assertEqual(device["gpu"] == other["gpu"], same or device is other)
+
+    def test_webgpu_is_another_way_in(self):
+        """To the Vulkan device of its vendor and model."""
+        for library in sorted((SOURCES / "build" / "webgpu").glob("*.so")):
+            env = {"QUERN_WEBGPU_LIB": str(library), "XDG_RUNTIME_DIR": self.dir}
+            found = {d["name"]: d for d in json.loads(self.quern("devices", "--json", env=env))["devices"]}
+            if "webgpu:0" not in found or found.get("vulkan:0", {}).get("description") != found["webgpu:0"]["description"]:
+                continue
+            self.assertFalse(found["webgpu:0"]["default"])
+            self.assertEqual((found["webgpu:0"]["gpu"], found["webgpu:0"]["uuid"]), (found["vulkan:0"]["gpu"], found["vulkan:0"]["uuid"]))
+            self.assertRegex(self.quern("devices", env=env), r"(?m)^one GPU, [2-4] ways in:$")
 
     def test_limits_of_loops(self):
         found = {d["name"]: d["loop_limit"] for d in json.loads(self.quern("devices", "--json"))["devices"]}

@@ -115,6 +115,7 @@ static int measure(const bench_options *o, bench_report *report, const bool *cho
     turn_off_driver_caches();
     const qn_status status = qn_context_create(&(qn_context_desc){.cpu_compile_first = true}, &context);
     if (status) return tool_fail(TOOL_RUN_FAILED, "%s", qn_status_text(status));
+    if (o->devices && strstr(o->devices, "webgpu")) qn_device_count(context); /* tells what hardware it is */
     const int result = !o->devices                      ? run_on(o, report, chosen, context, NULL)
                        : strcmp(o->devices, "all") == 0 ? run_on_all(o, report, chosen, context)
                                                         : run_on_list(o, report, chosen, context);

@@ -97,7 +97,10 @@ static void print_device(const listed *device) {
     const qn_device_info *info = &device->info;
     printf("%s%s  %s", device->is_default ? "* " : "  ", info->name, info->description);
     if (info->driver[0]) printf(" (%s)", info->driver);
-    if (info->capabilities & QN_CAN_EMULATE) printf(" - software, used by name only");
+    if (info->capabilities & QN_CAN_EMULATE)
+        printf(" - software, used by name only");
+    else if (info->kind == QN_DEVICE_WEBGPU)
+        printf(" - used by name only");
     printf("\n      ");
     if (info->compute_units)
         printf("%u compute units", info->compute_units);

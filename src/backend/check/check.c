@@ -351,6 +351,7 @@ const qn_backend qn__backend_check = {
     .name = "check",
     .single = true,
     .by_name_only = true,
+    .is_hidden = true,
     .open = check_open,
     .close = check_close,
     .gpu_open = check_gpu_open,

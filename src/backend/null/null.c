@@ -250,6 +250,7 @@ const qn_backend qn__backend_null = {
     .name = "null",
     .single = true,
     .by_name_only = true,
+    .is_hidden = true,
     .open = null_open,
     .close = null_close,
     .gpu_open = null_gpu_open,

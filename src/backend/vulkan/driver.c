@@ -157,4 +157,6 @@ void qn__vk_identify(const qn__driver *driver, uint32_t index, qn__identity *ide
     const qn__vk_device *device = &driver->devices[index];
     identity->emulated = device->properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
     memcpy(identity->uuid, device->properties_11.deviceUUID, sizeof identity->uuid);
+    identity->vendor = device->properties.vendorID;
+    identity->model = device->properties.deviceID;
 }

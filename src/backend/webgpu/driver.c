@@ -109,9 +109,6 @@ static void add_adapter(qn__driver *driver, wg_object adapter) {
         driver->api.wgpuAdapterRelease(adapter);
         return;
     }
-    wg_adapter_info info = {0};
-    driver->api.wgpuAdapterGetInfo(adapter, &info);
-    driver->emulated[driver->num_devices] = info.type == WG_ADAPTER_CPU;
     driver->adapters[driver->num_devices++] = adapter;
 }
 
@@ -163,5 +160,9 @@ qn_status qn__wg_open(const qn__services *services, qn__driver **out, uint32_t *
 }
 
 void qn__wg_identify(const qn__driver *driver, uint32_t index, qn__identity *identity) {
-    identity->emulated = driver->emulated[index];
+    wg_adapter_info info = {0};
+    driver->api.wgpuAdapterGetInfo(driver->adapters[index], &info);
+    identity->emulated = info.type == WG_ADAPTER_CPU;
+    identity->vendor = info.vendor_id;
+    identity->model = info.device_id;
 }

@@ -37,7 +37,6 @@ struct qn__driver {
     wg_object instance;
     uint32_t num_devices;
     wg_object adapters[QN__WG_MAX_DEVICES];
-    bool emulated[QN__WG_MAX_DEVICES];
 };
 
 /* Memory of the device that the host is to get when it has come there. */
