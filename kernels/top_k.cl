@@ -2,7 +2,7 @@
 // digit, from the highest, by counting; then all before it are taken, and as many equal ones as are wanted, the first of them.
 // By -D: KEY, BITS, FLOAT or SIGNED, DESCENDING (ordered.h); DIGIT, the bits of a digit; INDEX: the type of places in a row, where they
 // are asked for. GROUP work-items a work-group. SORTED: a power of two; so many are sorted in local memory, and so are the results.
-// Without it they are left in the order of the row. With GROUP 1 a work-item goes through its keys one by one, as suits a processor.
+// Without it they are left in the order of the row. WHOLE, PARTS, TAKEN: the kernels that there are. With GROUP 1 a work-item goes through its keys one by one, as suits a processor.
 //
 // A row is a work-group's (whole), or cut into parts: then count and pick take turns, a digit each; tally and begin find where each
 // part's keys go, take moves them, and sort_taken sorts.
@@ -198,6 +198,7 @@ static void write_sorted(local taken *t, ulong row, uint wanted, RESULT_PARAMS) 
 #endif
 #endif
 
+#ifdef WHOLE
 // Work-group: a row.
 kernel GROUP_SIZE void whole(ulong length, uint wanted, ulong keys_begin, global const KEY *restrict keys, RESULT_PARAMS) {
     const ulong row = get_group_id(0);
@@ -219,7 +220,9 @@ kernel GROUP_SIZE void whole(ulong length, uint wanted, ulong keys_begin, global
     take_keys(own, 0, length, l, (uint2)(0, 0), wanted, TO_ARGS);
 #endif
 }
+#endif
 
+#ifdef PARTS
 // ---- rows in parts; the work-group of number row * parts + part has a part ----
 
 // found[row * BINS + digit] += ..., zeros before.
@@ -269,13 +272,14 @@ kernel GROUP_SIZE void begin(uint parts, global uint2 *restrict counts) {
     }
 }
 
-#ifndef SORTED
 kernel GROUP_SIZE void take(ulong length, ulong part, uint parts, uint wanted, ulong keys_begin, global const KEY *restrict keys,
                             global const limit *restrict limits, global const uint2 *restrict counts, RESULT_PARAMS) {
     const ulong row = get_group_id(0) / parts, begin = get_group_id(0) % parts * part, end = min(begin + part, length);
     take_keys(keys + keys_begin + row * length, begin, end, limits[row], counts[get_group_id(0)], wanted, TO_ARGS);
 }
-#else
+#endif
+
+#ifdef TAKEN
 #ifdef INDEX
 #define PLACES_PARAM , global const INDEX *restrict places
 #define PLACE_AT(i) (uint)places[i]

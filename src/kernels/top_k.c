@@ -91,14 +91,17 @@ static void choose_parts(const qn_kernels *kernels, const request *r, plan *p) {
     p->parts = (uint32_t)divide_up(r->length, p->part);
 }
 
-static void options_of(const request *r, const plan *p, bool sorted, char *text, size_t size) {
+/* Of the program with these `kernels`: what nobody launches takes a driver's compiler time, too. */
+static void options_of(const request *r, const plan *p, const char *kernels, bool sorted, char *text,
+                       size_t size) {
     static const char *const words[] = {[1] = "uchar", [2] = "ushort", [4] = "uint", [8] = "ulong"};
     const qn_element type = r->d->from.type;
     const qn__element_info *key = qn__element(type);
     const bool is_signed = type >= QN_I8 && type <= QN_I64;
     int at =
-        snprintf(text, size, "-cl-uniform-work-group-size -D KEY=%s -D BITS=%u -D DIGIT=%u -D GROUP=%u%s%s%s",
-                 words[key->size], p->bits, p->digit, p->group,
+        snprintf(text, size,
+                 "-cl-uniform-work-group-size -D %s -D KEY=%s -D BITS=%u -D DIGIT=%u -D GROUP=%u%s%s%s",
+                 kernels, words[key->size], p->bits, p->digit, p->group,
                  key->is_float ? " -D FLOAT"
                  : is_signed   ? " -D SIGNED"
                                : "",
@@ -121,20 +124,21 @@ static qn_status make_top_k(qn_kernels *kernels, const void *given, void *out) {
     choose_parts(kernels, r, p);
     p->leaves_order = r->wanted > SORTED;
     const bool parts = p->parts > 1;
-    char plain[256], sorted[256];
-    options_of(r, p, false, plain, sizeof plain);
-    options_of(r, p, true, sorted, sizeof sorted);
+    char whole[256], in_parts[256], taken[256];
+    options_of(r, p, "WHOLE", !p->leaves_order, whole, sizeof whole);
+    options_of(r, p, "PARTS", false, in_parts, sizeof in_parts);
+    options_of(r, p, "TAKEN", true, taken, sizeof taken);
     const struct {
         const char *name, *options;
         qn_kernel **kernel;
         bool wanted;
-    } all[] = {{"whole", p->leaves_order ? plain : sorted, &p->whole, !parts},
-               {"count", plain, &p->count, parts},
-               {"pick", plain, &p->pick, parts},
-               {"tally", plain, &p->tally, parts},
-               {"begin", plain, &p->begin, parts},
-               {"take", plain, &p->take, parts},
-               {"sort_taken", sorted, &p->sort_taken, parts && !p->leaves_order}};
+    } all[] = {{"whole", whole, &p->whole, !parts},
+               {"count", in_parts, &p->count, parts},
+               {"pick", in_parts, &p->pick, parts},
+               {"tally", in_parts, &p->tally, parts},
+               {"begin", in_parts, &p->begin, parts},
+               {"take", in_parts, &p->take, parts},
+               {"sort_taken", taken, &p->sort_taken, parts && !p->leaves_order}};
     qn_status status = QN_OK;
     for (size_t i = 0; i < sizeof all / sizeof *all && !status; i++)
         if (all[i].wanted)
