@@ -3,7 +3,8 @@
 // loading gives (A_LOADED) and the conversion from there (A_CONVERT), and A_COUNT, how many neighbours a work-item loads at
 // once: N, or 1 for an element that all share; A_WORD: in words of this type. A_SCALAR: the operand is a number in place of an array. ARRAYS and RANK of the
 // walk. Global size: the innermost dimension by N, the next one, and all others. UNEVEN: N does not divide the innermost one. U: a work-item has so
-// many packs of N, with ALONG in the innermost dimension, LX packs apart, else in rows, LY apart; the local size is LX, LY.
+// many packs of N, with ALONG in the innermost dimension, LX packs apart, else in rows, LY apart; the local size is LX, LY. TO_INNER, A_INNER ...:
+// strides along the innermost dimension where they are known, which a processor's compiler makes vectors by.
 #include "element.h"
 #include "map_functions.h"
 #include "pack.h"
@@ -29,11 +30,24 @@ typedef struct walk {
 #define STEP(array) (LY * w.strides[array][1])
 #endif
 
+#ifndef TO_INNER
+#define TO_INNER w.strides[0][0]
+#endif
+#ifndef A_INNER
+#define A_INNER w.strides[array][0]
+#endif
+#ifndef B_INNER
+#define B_INNER w.strides[array][0]
+#endif
+#ifndef C_INNER
+#define C_INNER w.strides[array][0]
+#endif
+
 PLACE_IN(outer_place, (walk w, uint array, ulong i), 2, RANK, strides[array])
 
 // Where the work-item begins in array number `array`.
-static size_t place(walk w, uint array, long inner, long row) {
-    long at = inner * w.strides[array][0] + outer_place(w, array, get_global_id(2));
+static size_t place(walk w, uint array, long stride, long inner, long row) {
+    long at = inner * stride + outer_place(w, array, get_global_id(2));
 #if RANK > 1
     at += row * w.strides[array][1];
 #endif
@@ -103,18 +117,21 @@ kernel ATTRIBUTE void map(walk w, ulong to_begin, global TO *RESTRICT to A_PARAM
     const long inner = (long)get_global_id(0) * N, row = (long)get_group_id(1) * (LY * U) + get_local_id(1);
 #endif
     uint array = 0;
-    to += to_begin + place(w, array, inner, row);
+    to += to_begin + place(w, array, TO_INNER, inner, row);
     const long to_step = STEP(array);
 #ifdef A
-    a += a_begin + place(w, ++array, inner, row);
+    array++;
+    a += a_begin + place(w, array, A_INNER, inner, row);
     const long a_step = STEP(array);
 #endif
 #ifdef B
-    b += b_begin + place(w, ++array, inner, row);
+    array++;
+    b += b_begin + place(w, array, B_INNER, inner, row);
     const long b_step = STEP(array);
 #endif
 #ifdef C
-    c += c_begin + place(w, ++array, inner, row);
+    array++;
+    c += c_begin + place(w, array, C_INNER, inner, row);
     const long c_step = STEP(array);
 #endif
 #ifdef UNEVEN

@@ -98,14 +98,13 @@ static void options_of(const request *r, const plan *p, const char *kernels, boo
     const qn_element type = r->d->from.type;
     const qn__element_info *key = qn__element(type);
     const bool is_signed = type >= QN_I8 && type <= QN_I64;
-    int at =
-        snprintf(text, size,
-                 "-cl-uniform-work-group-size -D %s -D KEY=%s -D BITS=%u -D DIGIT=%u -D GROUP=%u%s%s%s",
-                 kernels, words[key->size], p->bits, p->digit, p->group,
-                 key->is_float ? " -D FLOAT"
-                 : is_signed   ? " -D SIGNED"
-                               : "",
-                 r->d->smallest ? "" : " -D DESCENDING", r->with_indices ? " -D INDEX=" : "");
+    int at = snprintf(text, size,
+                      "-cl-uniform-work-group-size -D %s -D KEY=%s -D BITS=%u -D DIGIT=%u -D GROUP=%u%s%s%s",
+                      kernels, words[key->size], p->bits, p->digit, p->group,
+                      key->is_float ? " -D FLOAT"
+                      : is_signed   ? " -D SIGNED"
+                                    : "",
+                      r->d->smallest ? "" : " -D DESCENDING", r->with_indices ? " -D INDEX=" : "");
     if (r->with_indices)
         at += snprintf(text + at, size - (size_t)at, "%s", words[qn__element(r->d->to_indices.type)->size]);
     uint32_t room = 2;

@@ -54,8 +54,17 @@ static void fill(const qn__command *command) {
         memset(to, command->pattern[0], (size_t)command->size);
         return;
     }
-    for (uint64_t i = 0; i < command->size; i += command->pattern_size)
-        memcpy(to + i, command->pattern, command->pattern_size);
+    /* What is there is copied behind itself, in pieces that stay in the first cache. */
+    enum { PIECE = 4096 };
+    uint64_t done = command->pattern_size < command->size ? command->pattern_size : command->size;
+    memcpy(to, command->pattern, (size_t)done);
+    while (done < command->size) {
+        const uint64_t left = command->size - done,
+                       from = done < PIECE ? done : PIECE / command->pattern_size * command->pattern_size,
+                       size = from < left ? from : left;
+        memcpy(to + done, to, (size_t)size);
+        done += size;
+    }
 }
 
 bool qn__host_show(qn__host_running *running, _Atomic uint32_t *flag) {
