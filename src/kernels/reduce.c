@@ -104,6 +104,7 @@ typedef struct cut {
     uint32_t local, team;
     uint32_t width, across; /* neighbours that a work-item loads as one: of one result, or one of each */
     uint64_t length, pieces;
+    uint32_t lanes, streams; /* of vectors on a processor; 0: by teams */
 } cut;
 
 static uint64_t ceil_divide(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
@@ -138,9 +139,64 @@ static uint32_t choose_across(const request *r, const qn__walk *kept, const qn__
 
 static uint64_t step_of(int64_t stride) { return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride; }
 
+/* ---- on a processor: kernels/reduce_line.cl ---- */
+
+/* Elements of such a type have vectors, or become floats one by one. */
+static bool has_vectors(qn_element type) {
+    return type == QN_F32 || type == QN_F64 || (!qn__element(type)->is_float && type != QN_BOOL);
+}
+
+static bool is_where(qn_reduce_operation operation) {
+    return operation == QN_REDUCE_ARGMAX || operation == QN_REDUCE_ARGMIN;
+}
+
+static uint32_t lanes_of(const request *r) {
+    enum { BYTES = 64, MOST = 16 };
+    const uint32_t from = qn__element(r->d.from.type)->size, value = qn__element(types_of(&r->d).value)->size,
+                   lanes = BYTES / (from > value ? from : value);
+    return lanes < MOST ? lanes : MOST;
+}
+
+static bool takes_lines(const qn_kernels *kernels, const request *r) {
+    const qn_element value = types_of(&r->d).value;
+    if (!qn__is_processor(kernels) || r->d.operation == QN_REDUCE_ANY || r->d.operation == QN_REDUCE_ALL ||
+        r->d.from.type == QN_BOOL)
+        return false;
+    return !is_where(r->d.operation) || (qn__element(value)->size >= 4 && r->elements <= INT32_MAX);
+}
+
+/* Pieces of so many elements keep chains of sums short. False: nothing lies side by side. */
+static bool choose_lines(const qn_kernels *kernels, const request *r, const qn__walk *kept,
+                         const qn__walk *reduced, cut *c) {
+    enum {
+        STREAMS = 4,
+        LEAST_ROW = 32,
+        LONGEST_ROW = 1 << 16,
+        LONGEST_COLUMN = 1 << 10,
+        SHORT_COLUMN = 1 << 8,
+        FEW = 64
+    };
+    if (!takes_lines(kernels, r)) return false;
+    c->local = 1;
+    c->lanes = lanes_of(r);
+    if (c->columns) {
+        const uint64_t side = kept->sizes[0];
+        if (kept->strides[0][0] != 1 || side < c->lanes) return false;
+        c->streams = side >= (uint64_t)STREAMS * c->lanes ? STREAMS : 1;
+        const uint64_t groups = ceil_divide(side, (uint64_t)c->streams * c->lanes) * (r->outputs / side);
+        c->length = groups < FEW ? SHORT_COLUMN : LONGEST_COLUMN;
+    } else {
+        if (reduced->rank > 1 || reduced->strides[0][0] != 1 || r->elements < LEAST_ROW) return false;
+        c->length = LONGEST_ROW;
+    }
+    c->pieces = ceil_divide(r->elements, c->length);
+    return true;
+}
+
 static cut choose_cut(qn_kernels *kernels, const request *r, const qn__walk *kept, const qn__walk *reduced) {
     const bool is_near = step_of(kept->strides[0][0]) < step_of(reduced->strides[0][0]);
-    cut c = {.columns = r->outputs >= COLUMNS / 2 && r->elements > 1 && is_near};
+    cut c = {.columns = r->outputs >= COLUMNS / 2 && r->elements > 1 && is_near}, lines = c;
+    if (choose_lines(kernels, r, kept, reduced, &lines)) return lines;
     qn__tuned tuned =
         qn__tuned_of(kernels, QN__CALL_reduce, (const uint64_t[]){r->outputs, r->elements}, "%s %s %s %s",
                      qn__element(r->d.from.type)->name, qn__element(r->d.to.type)->name,
@@ -166,12 +222,12 @@ static cut choose_cut(qn_kernels *kernels, const request *r, const qn__walk *kep
 typedef struct stage {
     qn_kernel *kernel;
     uint64_t groups, elements, length, pieces;
+    uint32_t local;
 } stage;
 
 typedef struct plan {
     qn__walk_block kept, reduced;
     uint64_t outputs, count;
-    uint32_t local;
     uint64_t workspace; /* bytes; 0: one stage */
     stage stages[2];
 } plan;
@@ -196,6 +252,34 @@ static qn_status get_kernel(qn_kernels *kernels, const request *r, const cut *c,
     return qn__variant_get(kernels, &(qn__variant){"reduce.cl", "reduce", options}, kernel);
 }
 
+static qn_status get_line_kernel(qn_kernels *kernels, const request *r, const cut *c, const qn__walk *kept,
+                                 const qn__walk *reduced, qn_kernel **kernel) {
+    const types t = types_of(&r->d);
+    const qn__element_info *from = qn__element(r->d.from.type), *value = qn__element(t.value);
+    char options[1024], columns[32] = "";
+    if (c->columns) snprintf(columns, sizeof columns, " -D COLUMNS=%u", c->streams);
+    snprintf(
+        options, sizeof options,
+        "-D REDUCE_%s -D FROM=%s -D FROM_LOADED=%s -D FROM_CONVERT=%s -D VALUE=%s -D RESULT=%s -D TO=%s -D "
+        "TO_CONVERT=%s -D LEAST=%s -D KEPT=%u -D REDUCED=%u -D W=%u%s%s%s%s%s%s",
+        words[r->d.operation], from->storage, from->value,
+        qn__element_conversion(r->d.from.type, t.value).text, value->value, qn__element(t.result)->value,
+        qn__element(r->d.to.type)->storage, qn__element_conversion(t.result, r->d.to.type).text, t.least,
+        kept->rank, reduced->rank, c->lanes, value->is_float ? " -D REAL" : "",
+        has_vectors(r->d.from.type) ? "" : " -D BY_ONE", columns, c->pieces > 1 ? " -D SPLIT" : "",
+        is_where(r->d.operation) ? " -D WHERE" : "",
+        value->size == 8   ? " -D MASK=ulong"
+        : value->size == 4 ? " -D MASK=uint"
+                           : "");
+    return qn__variant_get(kernels, &(qn__variant){"reduce_line.cl", "reduce", options}, kernel);
+}
+
+static uint64_t groups_of_lines(const request *r, const cut *c, const qn__walk *kept) {
+    if (!c->columns) return r->outputs * c->pieces;
+    return ceil_divide(kept->sizes[0], (uint64_t)c->streams * c->lanes) * (r->outputs / kept->sizes[0]) *
+           c->pieces;
+}
+
 static uint64_t groups_of(const request *r, const cut *c) {
     const uint32_t teams = c->local / c->team;
     return c->columns ? ceil_divide(r->outputs / c->across, teams) * c->pieces
@@ -206,16 +290,20 @@ static qn_status plan_stages(qn_kernels *kernels, const request *r, const qn__wa
                              const qn__walk *reduced, plan *p) {
     const cut c = choose_cut(kernels, r, kept, reduced);
     const bool split = c.pieces > 1;
-    p->local = c.local;
-    p->stages[0] = (stage){NULL, groups_of(r, &c), r->elements, c.length, c.pieces};
-    qn_status status = get_kernel(kernels, r, &c, kept, reduced, split, false, &p->stages[0].kernel);
+    qn_status status;
+    p->stages[0] = (stage){NULL,        c.lanes ? groups_of_lines(r, &c, kept) : groups_of(r, &c),
+                           r->elements, c.length,
+                           c.pieces,    c.local};
+    if (c.lanes)
+        status = get_line_kernel(kernels, r, &c, kept, reduced, &p->stages[0].kernel);
+    else
+        status = get_kernel(kernels, r, &c, kept, reduced, split, false, &p->stages[0].kernel);
     if (status || !split) return status;
     const types t = types_of(&r->d);
-    const bool is_where = r->d.operation == QN_REDUCE_ARGMAX || r->d.operation == QN_REDUCE_ARGMIN;
-    p->workspace = r->outputs * c.pieces * (is_where ? 16 : qn__element(t.value)->size);
+    p->workspace = r->outputs * c.pieces * (is_where(r->d.operation) ? 16 : qn__element(t.value)->size);
     cut second = {.local = c.local, .width = 1, .across = 1, .length = c.pieces, .pieces = 1};
     second.team = power_up_to(c.pieces, c.local);
-    p->stages[1] = (stage){NULL, groups_of(r, &second), c.pieces, c.pieces, 1};
+    p->stages[1] = (stage){NULL, groups_of(r, &second), c.pieces, c.pieces, 1, second.local};
     return get_kernel(kernels, r, &second, kept, reduced, false, true, &p->stages[1].kernel);
 }
 
@@ -248,7 +336,7 @@ static const qn__op reduce_op = {"qn_kernels_reduce", sizeof(plan), make_reduce}
 
 static qn_status launch(qn_stream *stream, const plan *p, const stage *s, uint64_t from_begin,
                         qn_buffer *from, uint64_t to_begin, qn_buffer *to) {
-    const qn_range range = {.global = {s->groups * p->local}, .local = {p->local}};
+    const qn_range range = {.global = {s->groups * s->local}, .local = {s->local}};
     const qn_arg args[] = {qn_arg_bytes(p->kept.words, p->kept.size),
                            qn_arg_bytes(p->reduced.words, p->reduced.size),
                            qn_arg_unsigned(p->outputs),

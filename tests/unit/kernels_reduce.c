@@ -167,6 +167,10 @@ static void every_operation_over_all_kinds_of_axes(void **state) {
         {QN_REDUCE_MAX, QN_F32, QN_F32, 2, {2, 70, 133}, 0, -1, 1},
         {QN_REDUCE_SUM, QN_BOOL, QN_I32, 4, {3, 4, 777}, 0, 0, 2},
         {QN_REDUCE_SUM, QN_U16, QN_U64, 0, {30, 40, 77}, 0, 0, 65535},
+        {QN_REDUCE_SUM, QN_F32, QN_F32, 4, {2, 1, 140001}, 1, -1, 1}, /* pieces of rows and of columns */
+        {QN_REDUCE_ARGMIN, QN_F64, QN_I64, 0, {2, 1, 140001}, 1, -1, 1},
+        {QN_REDUCE_SUM, QN_F32, QN_F32, 2, {1, 3001, 77}, 1, -1, 1},
+        {QN_REDUCE_ARGMAX, QN_I32, QN_I32, 2, {2, 1025, 17}, 0, -90000, 90000},
         {QN_REDUCE_ANY, QN_BOOL, QN_BOOL, 4, {3, 40, 3}, 0, 0, 1.3},
         {QN_REDUCE_ALL, QN_F32, QN_BOOL, 4, {3, 40, 9}, 0, 0.5, 1},
     };
@@ -206,6 +210,38 @@ static void nans_infinities_and_nothing(void **state) {
     end_kernels(&f);
 }
 
+/* The same where vectors of elements are compared: all but a few are NaN, or no better than what one begins with. */
+static void numbers_that_are_none_among_many(void **state) {
+    (void)state;
+    enum { ROWS = 200, COLUMNS = 80 };
+    static float x[ROWS * COLUMNS];
+    kernels_fixture f = make_kernels_quickly();
+    for (int i = 0; i < ROWS * COLUMNS; i++) x[i] = i % 3 ? NAN : -INFINITY;
+    qn_buffer *in = elements_buffer(&f, QN_F32, ROWS * COLUMNS, x),
+              *out = elements_buffer(&f, QN_F32, ROWS, NULL),
+              *where = elements_buffer(&f, QN_I32, ROWS, NULL);
+    const qn_array from = QN_ARRAY(in, QN_F32, ROWS, COLUMNS);
+    for (uint32_t axes = 1; axes <= 2; axes++) {
+        const uint64_t results = axes == 1 ? COLUMNS : ROWS;
+        const qn_reduce_desc largest = {QN_REDUCE_MAX, axes, QN_ARRAY(out, QN_F32, results), from},
+                             place = {QN_REDUCE_ARGMAX, axes, QN_ARRAY(where, QN_I32, results), from};
+        assert_ok(f.context, qn_kernels_reduce(f.kernels, NULL, &largest));
+        assert_ok(f.context, qn_kernels_reduce(f.kernels, NULL, &place));
+        float *most = buffer_contents(&f, out);
+        int *at = buffer_contents(&f, where);
+        for (int i = 0; i < (int)results; i++) {
+            const int first = axes == 1 ? i : i * COLUMNS, step = axes == 1 ? COLUMNS : 1;
+            int wanted = 0;
+            while (isnan(x[first + wanted * step])) wanted++;
+            if (!isinf(most[i]) || most[i] > 0 || at[i] != wanted)
+                fail_msg("axes %u, result %d: %g, %d instead of %d", axes, i, (double)most[i], at[i], wanted);
+        }
+        free(most), free(at);
+    }
+    qn_buffer_destroy(in), qn_buffer_destroy(out), qn_buffer_destroy(where);
+    end_kernels(&f);
+}
+
 static void wrong_calls_are_refused(void **state) {
     (void)state;
     kernels_fixture f = make_kernels();
@@ -241,6 +277,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_operation_over_all_kinds_of_axes),
         cmocka_unit_test(nans_infinities_and_nothing),
+        cmocka_unit_test(numbers_that_are_none_among_many),
         cmocka_unit_test(wrong_calls_are_refused),
     };
     return run_device_tests(tests);
