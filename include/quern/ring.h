@@ -75,7 +75,8 @@ typedef struct qn_ring_desc {
         *loop; /* instead: the name of a kernel with a loop by hand, kernel void NAME(QN_RING_PARAMETERS) */
     const char *message_type; /* MESSAGE in the text; NULL: void. Its size is checked to be message_size */
     const char *state_type;   /* STATE; NULL: void */
-    qn_buffer *state;         /* of the device; may be NULL */
+    qn_buffer *state;         /* of the device, at least a STATE; may be NULL. The program may read, write
+                                 and map it while the ring is PAUSED or STOPPED, and unmaps it before it goes on */
     uint32_t message_size, reply_size; /* bytes of the largest payload in each direction; 0: 64 */
     uint32_t capacity, reply_capacity; /* messages of each queue, rounded up to a power of two, at least 2 */
     uint32_t groups;                   /* work-groups, each of which takes messages by itself; 0: 1 */
@@ -115,7 +116,7 @@ typedef enum qn_ring_state {
 
 /* Makes a ring, with its kernel compiled. On CUDA all rings of a device have to be made before the first is launched, since its
    driver loads no code beside a kernel that stays (qn_stream_set_persistent). Errors: as qn_program_create, qn_kernel_create,
-   qn_buffer_create and qn_stream_set_persistent; QN_ERROR_ARGUMENT, QN_ERROR_RANGE (a size), QN_ERROR_UNSUPPORTED (the device
+   qn_buffer_create and qn_stream_set_persistent; QN_ERROR_ARGUMENT, QN_ERROR_RANGE (a size, the state's too), QN_ERROR_UNSUPPORTED (the device
    has no QN_CAN_SHARE_COHERENTLY; a group_size above 1 on a software driver (QN_CAN_EMULATE); QN_RING_RESIDENT without QN_CAN_PERSIST, or where a driver ends long loops),
    QN_ERROR_LAUNCH_SIZE (more work-groups than the device keeps at a time: the message has the numbers). Any thread. */
 QN_API qn_status qn_ring_create_for(uint32_t header_version, qn_device *device, const qn_ring_desc *desc,
@@ -182,7 +183,8 @@ QN_API qn_status qn_ring_supervise(qn_ring *ring, const qn_ring_supervision *sup
    qn_ring_receive). */
 QN_API qn_status qn_ring_dead_letter(qn_ring *ring, qn_ring_message *message, void *payload, size_t size);
 
-/* Sends a message of `size` bytes. `message` may be NULL; else its priority, type, correlation and deadline are sent, and its id,
+/* Sends a message of `size` bytes. Where the ring has to be launched for it and cannot be now (its state is mapped), the message
+   waits, and whoever receives is told.  `message` may be NULL; else its priority, type, correlation and deadline are sent, and its id,
    time, clock (later than what is there) and size filled in; its id is 0 where it was dropped as a duplicate. Errors: QN_ERROR_STATE (not LAUNCHED, ACTIVE or PAUSED), QN_ERROR_RANGE (size, priority),
    QN_ERROR_TIMEOUT (no room all that time, or its deadline is past). */
 QN_API qn_status qn_ring_send(qn_ring *ring, qn_ring_message *message, const void *payload, size_t size,

@@ -313,6 +313,8 @@ void qn__ring_count(qn_ring *ring);
 
 /* Launches the kernel again if it has ended and there is something to do. Any thread. */
 qn_status qn__ring_kick(qn_ring *ring);
+/* The same behind what has been sent, or received: QN_OK, too, where a launch is not possible now, which whoever waits tries again. */
+qn_status qn__ring_kick_after(qn_ring *ring);
 /* The same for all rings of its network; `looks`: sees whether the others have failed, too. */
 qn_status qn__ring_kick_net(qn_ring *ring, bool looks);
 /* A network's lock; nothing without one. */

@@ -60,23 +60,36 @@ static qn_status submit_kernel(qn_ring *ring) {
 
 /* Launches that follow each other quickly are recorded once. */
 static qn_status submit_graph(qn_ring *ring) {
-    qn_status status = QN_OK;
     if (!ring->graph) {
-        status = qn_graph_begin(ring->stream);
-        if (!status) status = submit_kernel(ring);
+        qn_status status = qn_graph_begin(ring->stream);
+        if (status) return status;
+        status = submit_kernel(ring);
         const qn_status ended = qn_graph_end(ring->stream, &ring->graph);
         if (!status) status = ended;
+        if (status) { /* the next launch records anew */
+            qn_graph_destroy(ring->graph);
+            ring->graph = NULL;
+            return status;
+        }
     }
-    return status ? status : qn_graph_launch(ring->stream, ring->graph);
+    return qn_graph_launch(ring->stream, ring->graph);
 }
 
-/* Where the kernel has ended or is about to. */
-qn_status qn__ring_submit(qn_ring *ring) {
-    const uint32_t epoch = atomic_load(&ring->epoch) + 1;
+static void number_launch(qn_ring *ring, uint32_t epoch) {
     atomic_store(&ring->epoch, epoch);
     atomic_store_explicit(&ring->control->epoch, epoch, memory_order_release);
+}
+
+/* Where the kernel has ended or is about to. A launch that does not come about has no number, so that the kernel is still parked. */
+qn_status qn__ring_submit(qn_ring *ring) {
+    const uint32_t before = atomic_load(&ring->epoch);
+    number_launch(ring, before + 1);
     qn_status status = ring->desc.mode == QN_RING_LAUNCHES ? submit_graph(ring) : submit_kernel(ring);
-    if (!status) status = qn_stream_record(ring->stream, ring->ended);
+    if (status) {
+        number_launch(ring, before);
+        return status;
+    }
+    status = qn_stream_record(ring->stream, ring->ended);
     if (!status) ring->launched = true;
     return status;
 }
@@ -114,6 +127,11 @@ qn_status qn__ring_kick(qn_ring *ring) {
     const qn_status status = kick(ring);
     qn__ring_net_unlock(ring);
     return status;
+}
+
+qn_status qn__ring_kick_after(qn_ring *ring) {
+    const qn_status status = qn__ring_kick(ring);
+    return status == QN_ERROR_DEVICE_LOST ? status : QN_OK;
 }
 
 qn_status qn__ring_kick_net(qn_ring *ring, bool looks) {
@@ -315,10 +333,12 @@ static qn_status launch(qn_ring *ring, uint64_t timeout_ns) {
     if (status) return status;
     qn__ring_supervise_anew(ring);
     pthread_mutex_lock(&ring->lock);
-    if (atomic_load(&ring->state) == QN_RING_STOPPED) status = reset(ring);
+    const int before = atomic_load(&ring->state);
+    if (before == QN_RING_STOPPED) status = reset(ring);
     if (!status) note_launch(ring);
     if (!status) enter(ring, LAUNCH);
     if (!status) status = qn__ring_submit(ring);
+    if (status) atomic_store(&ring->state, before);
     pthread_mutex_unlock(&ring->lock);
     return status ? status : qn__ring_await_launch(ring, timeout_ns);
 }

@@ -99,6 +99,9 @@ static qn_status take_desc(qn_ring *ring, const qn_ring_desc *desc) {
     if (desc->loop && desc->program.loop_budget)
         return qn__ring_fail(ring, QN_ERROR_ARGUMENT,
                              "qn_ring_create: loop_budget goes with `handler`, of which each call has it");
+    if (desc->state_type && !desc->state)
+        return qn__ring_fail(ring, QN_ERROR_ARGUMENT,
+                             "qn_ring_create: state_type is '%s', and `state` is NULL", desc->state_type);
     if ((unsigned)desc->mode > QN_RING_LAUNCHES || (unsigned)desc->idle > QN_RING_EVENTS ||
         (unsigned)desc->policy > QN_RING_DROP_OLDEST)
         return qn__ring_fail(ring, QN_ERROR_ARGUMENT,

@@ -181,7 +181,8 @@ static qn_status await_reply(qn_ring *ring, qn__ring_pending *call, qn__ring_wai
         return qn__ring_fail(ring, QN_ERROR_RANGE,
                              "qn_ring_call: the reply has %u bytes; there is room for %zu",
                              (unsigned)call->got, call->size);
-    return qn__ring_kick(ring);
+    qn__ring_kick_after(ring);
+    return QN_OK;
 }
 
 qn_status qn_ring_call(qn_ring *ring, const void *payload, size_t size, void *reply, size_t reply_size,
@@ -279,7 +280,10 @@ static qn_status receive(qn_ring *ring, const char *function, target *to, uint64
         if (!is_empty(ring) || atomic_load_explicit(&ring->num_letters, memory_order_relaxed))
             status = take(ring, to);
         if (status) return status;
-        if (to->got) return qn__ring_kick(ring);
+        if (to->got) {
+            qn__ring_kick_after(ring);
+            return QN_OK;
+        }
         if (state == QN_RING_CREATED || state == QN_RING_STOPPED)
             return qn__ring_fail(ring, QN_ERROR_STATE, "%s: ring '%s' is %s, and nothing is left of it",
                                  function, ring->label, qn__ring_state_name(state));

@@ -626,6 +626,8 @@ static global void *qn_ring_block(const qn_ring *ring) {
     if (!number) return 0;
     return ring->blocks + QN__RING_BLOCKS_BEGIN(QN_RING_BLOCKS) + (ulong)(number - 1) * QN_RING_BLOCK_SIZE;
 }
+#else
+#define qn_ring_block(...) the_descriptor_has_no_blocks()
 #endif
 
 /* Whether a handler that takes long should come back, since the host stops or pauses the ring. */
@@ -803,11 +805,19 @@ static void qn__ring_post(qn_ring *ring, global uchar *slot, uint at, uint size,
     static QN__RING_OVERLOADABLE bool qn_ring_reply(qn_ring *ring, space const void *payload, uint size) {   \
         return qn__ring_send(ring, payload, size, QN__RING_REPLY);                                           \
     }                                                                                                        \
+    QN__RING_REPLIES_BLOCK(space)                                                                            \
+    QN__RING_FORWARDS(space)
+
+#if QN_RING_BLOCKS > 0
+#define QN__RING_REPLIES_BLOCK(space)                                                                        \
     static QN__RING_OVERLOADABLE bool qn_ring_reply_block(qn_ring *ring, space const void *payload,          \
                                                           uint size) {                                       \
         return qn__ring_send(ring, payload, size, QN__RING_REPLY | QN__RING_BACK);                           \
-    }                                                                                                        \
-    QN__RING_FORWARDS(space)
+    }
+#else
+#define QN__RING_REPLIES_BLOCK(space)
+#define qn_ring_reply_block(...) the_descriptor_has_no_blocks()
+#endif
 
 #if QN_RING_LINKS > 0
 
@@ -857,7 +867,11 @@ static bool qn_ring_meet(qn_ring *ring, uint link, uint number, uint parties) {
 }
 
 #else
+/* The compiler's sentence says then what is missing. */
 #define QN__RING_FORWARDS(space)
+#define qn_ring_forward(...) the_descriptor_has_no_links()
+#define qn_ring_publish(...) the_descriptor_has_no_links()
+#define qn_ring_meet(...)    the_descriptor_has_no_links()
 #endif
 
 #ifndef __OPENCL_VERSION__

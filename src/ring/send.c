@@ -107,7 +107,7 @@ qn_status qn__ring_put(qn_ring *ring, const char *function, const qn_ring_messag
     atomic_fetch_add_explicit(&ring->sent[band], 1, memory_order_relaxed);
     if (ring->is_traced) qn__ring_trace_sent(ring, full, 1);
     if (ring->desc.policy == QN_RING_DROP_OLDEST) follow_up(ring, band);
-    const qn_status status = qn__ring_kick(ring);
+    const qn_status status = qn__ring_kick_after(ring);
     if (atomic_load_explicit(&ring->service.sleeps, memory_order_relaxed)) qn__ring_service_wake(ring);
     return status;
 }
@@ -183,7 +183,7 @@ qn_status qn_ring_send_batch(qn_ring *ring, const qn_ring_batch *batch, uint32_t
         if (sent) *sent = i;
     }
     if (ring->desc.policy == QN_RING_DROP_OLDEST) follow_up(ring, band);
-    status = qn__ring_kick(ring);
+    status = qn__ring_kick_after(ring);
     if (atomic_load_explicit(&ring->service.sleeps, memory_order_relaxed)) qn__ring_service_wake(ring);
     return status;
 }

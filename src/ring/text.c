@@ -147,6 +147,28 @@ static qn_status compile(qn_ring *ring, const qn_ring_desc *desc, qn_header *hea
     return status;
 }
 
+/* A loop by hand has the ring's parameters and no others; the state is as large as its type. */
+static qn_status check_kernel(const qn_ring *ring, const qn_ring_desc *desc) {
+    const uint32_t others = ring->mail ? 1 + ring->desc.links : 0;
+    const uint32_t wanted = 5 + others + (ring->blocks ? 1 : 0) + (desc->state ? 1 : 0);
+    qn_kernel_info info;
+    qn_status status = qn_kernel_get_info(ring->kernel, &info);
+    if (status) return status;
+    if (info.num_params != wanted)
+        return qn__ring_fail(
+            ring, QN_ERROR_ARGUMENT,
+            "qn_ring_create: kernel '%s' has %u parameters, which are not QN_RING_PARAMETERS", desc->loop,
+            (unsigned)info.num_params);
+    if (!desc->state) return QN_OK;
+    qn_param_info param;
+    status = qn_kernel_get_param(ring->kernel, wanted - 1, &param);
+    if (!status && qn_buffer_size(desc->state) < param.element_size)
+        status = qn__ring_fail(ring, QN_ERROR_RANGE, "qn_ring_create: state has %llu bytes; %s has %u",
+                               (unsigned long long)qn_buffer_size(desc->state), desc->state_type,
+                               (unsigned)param.element_size);
+    return status;
+}
+
 qn_status qn__ring_compile(qn_ring *ring, const qn_ring_desc *desc) {
     const qn_program_desc *program = &desc->program;
     if (program->binary || program->num_sources || (!program->source && !program->path))
@@ -157,9 +179,10 @@ qn_status qn__ring_compile(qn_ring *ring, const qn_ring_desc *desc) {
     void *user = ring->allocator.user;
     qn_header *headers = ring->allocator.allocate(user, room * sizeof *headers);
     qn_define *defines = ring->allocator.allocate(user, room * sizeof *defines);
-    const qn_status status = headers && defines ? compile(ring, desc, headers, defines)
-                                                : qn__ring_fail(ring, QN_ERROR_OUT_OF_MEMORY,
-                                                                "qn_ring_create: out of host memory");
+    qn_status status = headers && defines ? compile(ring, desc, headers, defines)
+                                          : qn__ring_fail(ring, QN_ERROR_OUT_OF_MEMORY,
+                                                          "qn_ring_create: out of host memory");
+    if (!status) status = check_kernel(ring, desc);
     if (headers) ring->allocator.release(user, headers);
     if (defines) ring->allocator.release(user, defines);
     return status;

@@ -148,9 +148,14 @@ static void wrong_calls(void **state) {
     finish(&r);
 }
 
+#define INCLUDE       "#include \"quern/ring.cl\"\n"
+#define CALLING(call) INCLUDE "void one(qn_ring *r, local const void *in) { " call "; }\n"
+#define STATE_TEXT    INCLUDE "void one(qn_ring *r, local const void *in, global int4 *s) { *s += 1; }\n"
+
 static void wrong_descriptors(void **state) {
     (void)state;
     rig r = make(&(qn_ring_desc){0});
+    qn_buffer *small = make_buffer(r.device, 8, NULL);
     const struct {
         qn_ring_desc desc;
         qn_status status;
@@ -165,6 +170,30 @@ static void wrong_descriptors(void **state) {
         {{.handler = "twice", .message_type = "numbers", .program = {.source = ring_text}},
          QN_ERROR_COMPILE,
          "message_size is not the size"},
+        {{.handler = "twice", .program = {.source = ring_text}, .state_type = "int"},
+         QN_ERROR_ARGUMENT,
+         "state_type is 'int', and `state` is NULL"},
+        {{.handler = "one", .program = {.source = STATE_TEXT}, .state_type = "int4", .state = small},
+         QN_ERROR_RANGE,
+         "state has 8 bytes; int4 has 16"},
+        {{.loop = "loop", .program = {.source = "kernel void loop(global int *x) { x[0] = 1; }"}},
+         QN_ERROR_ARGUMENT,
+         "kernel 'loop' has 1 parameters, which are not QN_RING_PARAMETERS"},
+        {{.handler = "one", .program = {.source = CALLING("qn_ring_forward(r, 0, in, 4)")}},
+         QN_ERROR_COMPILE,
+         "the_descriptor_has_no_links"},
+        {{.handler = "one", .program = {.source = CALLING("qn_ring_publish(r, 0, in, 4)")}},
+         QN_ERROR_COMPILE,
+         "the_descriptor_has_no_links"},
+        {{.handler = "one", .program = {.source = CALLING("qn_ring_meet(r, 0, 0, 1)")}},
+         QN_ERROR_COMPILE,
+         "the_descriptor_has_no_links"},
+        {{.handler = "one", .program = {.source = CALLING("qn_ring_block(r)")}},
+         QN_ERROR_COMPILE,
+         "the_descriptor_has_no_blocks"},
+        {{.handler = "one", .program = {.source = CALLING("qn_ring_reply_block(r, in, 4)")}},
+         QN_ERROR_COMPILE,
+         "the_descriptor_has_no_blocks"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         qn_ring *ring;
@@ -175,6 +204,7 @@ static void wrong_descriptors(void **state) {
     assert_fails(r.context, qn_ring_create(r.device, NULL, &ring), QN_ERROR_NULL, "desc is NULL");
     assert_fails(r.context, qn_ring_create_for(99, r.device, &rows[0].desc, &ring), QN_ERROR_UNSUPPORTED,
                  "99");
+    qn_buffer_destroy(small);
     finish(&r);
 }
 

@@ -30,7 +30,7 @@ static rig create_counting_as(const qn_ring_desc *how) {
     desc.handler = "count";
     desc.message_type = "numbers";
     desc.message_size = sizeof(numbers);
-    desc.state = make_buffer(r.device, 64, NULL);
+    desc.state = r.state = make_buffer(r.device, 64, NULL);
     desc.state_type = "volatile int";
     assert_ok(r.context, qn_ring_create(r.device, &desc, &r.ring));
     return r;
@@ -356,6 +356,39 @@ static void supervised_checkpoints(void **state) {
     finish(&r);
 }
 
+/* While the state is mapped a ring of short launches cannot be launched. No message is lost by that, nor is one told of twice. */
+static void a_launch_that_is_refused(void **state) {
+    (void)state;
+    void *mapped;
+    numbers in = {{0}}, out;
+    qn_ring_stats stats;
+    qn_context *context;
+    rig r = create_counting_as(&(qn_ring_desc){.mode = QN_RING_LAUNCHES, .label = "launched"});
+    context = r.context;
+    assert_ok(context, qn_buffer_map(r.state, QN_MAP_READ, &mapped));
+    assert_fails(context, qn_ring_launch(r.ring, SECONDS(60)), QN_ERROR_STATE, "is mapped");
+    assert_int_equal(state_of(&r), QN_RING_CREATED);
+    assert_ok(context, qn_buffer_unmap(r.state));
+    begin(&r);
+    assert_int_equal(call(&r, 0), 1);
+    assert_ok(context, qn_buffer_map(r.state, QN_MAP_READ, &mapped));
+    assert_int_equal(*(int *)mapped, 1);
+    assert_ok(context, qn_ring_send(r.ring, NULL, &in, sizeof in, SECONDS(60)));
+    assert_fails(context, qn_ring_receive(r.ring, NULL, &out, sizeof out, SECONDS(60)), QN_ERROR_STATE,
+                 "is mapped");
+    assert_fails(context, qn_ring_call(r.ring, &in, sizeof in, &out, sizeof out, SECONDS(60)), QN_ERROR_STATE,
+                 "is mapped");
+    assert_ok(context, qn_buffer_unmap(r.state));
+    assert_ok(context, qn_ring_receive(r.ring, NULL, &out, sizeof out, SECONDS(60)));
+    assert_int_equal(out.x[0], 2);
+    assert_int_equal(call(&r, 0), 4);
+    assert_ok(context, qn_ring_get_stats(r.ring, &stats));
+    assert_int_equal(stats.handled, 4);
+    assert_int_equal(stats.late, 1);
+    assert_int_equal(stats.received, 3);
+    finish(&r);
+}
+
 static void nothing_else_waits(void **state) {
     (void)state;
     static const char other[] = "kernel void add(global int *a, int v) { a[get_global_id(0)] += v; }";
@@ -399,12 +432,13 @@ static void nothing_else_waits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_poisoned_message),     cmocka_unit_test(a_handler_that_never_comes_back),
-        cmocka_unit_test(closing_in_the_midst),   cmocka_unit_test(restarts_by_itself),
-        cmocka_unit_test(too_many_failures),      cmocka_unit_test(supervised_checkpoints),
-        cmocka_unit_test(nothing_else_waits),     cmocka_unit_test(a_fault_in_the_handler),
-        cmocka_unit_test(restarts_after_a_fault), cmocka_unit_test(an_access_outside_that_is_counted),
-        cmocka_unit_test(a_budget_of_iterations), cmocka_unit_test(a_loop_by_hand_has_no_budget),
+        cmocka_unit_test(a_poisoned_message),       cmocka_unit_test(a_handler_that_never_comes_back),
+        cmocka_unit_test(closing_in_the_midst),     cmocka_unit_test(restarts_by_itself),
+        cmocka_unit_test(too_many_failures),        cmocka_unit_test(supervised_checkpoints),
+        cmocka_unit_test(nothing_else_waits),       cmocka_unit_test(a_fault_in_the_handler),
+        cmocka_unit_test(restarts_after_a_fault),   cmocka_unit_test(an_access_outside_that_is_counted),
+        cmocka_unit_test(a_budget_of_iterations),   cmocka_unit_test(a_loop_by_hand_has_no_budget),
+        cmocka_unit_test(a_launch_that_is_refused),
     };
     return run_device_tests(tests);
 }

@@ -255,7 +255,6 @@ int main(int argc, char **argv) {
     (void)qn_ring_should_stop;
     (void)qn_ring_fail;
     (void)qn_ring_send;
-    (void)qn_ring_reply_block;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_full_output),
         cmocka_unit_test_prestate(nothing_is_lost, &keeps),

@@ -24,6 +24,7 @@ typedef struct rig {
     qn_context *context;
     qn_device *device;
     qn_ring *ring;
+    qn_buffer *state; /* of some */
 } rig;
 
 static inline void pause_ms(int ms) { nanosleep(&(struct timespec){.tv_nsec = ms * 1000000L}, NULL); }

@@ -150,7 +150,6 @@ int main(void) {
     (void)qn_ring_should_stop;
     (void)qn_ring_fail;
     (void)qn_ring_send;
-    (void)qn_ring_reply_block;
     const struct CMUnitTest tests[] = {cmocka_unit_test(each_message_once), cmocka_unit_test(nearly_full),
                                        cmocka_unit_test(a_full_output)};
     return cmocka_run_group_tests(tests, NULL, NULL);
