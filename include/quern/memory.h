@@ -146,7 +146,7 @@ typedef struct qn_memory_pool_desc {
    (pool in qn_buffer_desc) count against its limits, and the memory that they leave is kept for its next ones, which then
    cost no call of the driver's. Blocks are not cut: one is used again for a buffer of its size, or of up to a fifth less.
    What an `uninitialised` buffer holds was in a buffer of the same pool, or is the driver's. `desc` may be NULL. A
-   destroyed pool is gone with the last of its buffers. Errors: QN_ERROR_NULL, QN_ERROR_OUT_OF_MEMORY. Any thread. */
+   destroyed pool is gone with the last of its buffers. The call waits until the device is open, like the first use of any. Errors: QN_ERROR_NULL, QN_ERROR_OUT_OF_MEMORY. Any thread. */
 QN_API qn_status qn_memory_pool_create(qn_device *device, const qn_memory_pool_desc *desc,
                                        qn_memory_pool **pool);
 QN_API void qn_memory_pool_destroy(qn_memory_pool *pool);

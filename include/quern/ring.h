@@ -84,7 +84,8 @@ typedef struct qn_ring_desc {
     uint32_t bands; /* 1 to 4: priorities are told apart in as many equal ranges; order is kept within each */
     uint32_t
         sends; /* that the handler makes for a message at most: it gets one when there is room for so many. 0: 1 */
-    uint32_t spins;  /* QN_RING_ADAPTIVE: how often it looks for a message in vain; 0: for some 100 us */
+    uint32_t
+        spins; /* QN_RING_ADAPTIVE: how often it looks for a message in vain; 0: for some 100 us, on a processor 15 */
     uint32_t budget; /* QN_RING_LAUNCHES: messages that a work-group takes in a launch; 0: 64 */
     qn_ring_mode mode;
     qn_ring_idle idle;
@@ -116,7 +117,7 @@ typedef enum qn_ring_state {
 
 /* Makes a ring, with its kernel compiled. On CUDA all rings of a device have to be made before the first is launched, since its
    driver loads no code beside a kernel that stays (qn_stream_set_persistent). Errors: as qn_program_create, qn_kernel_create,
-   qn_buffer_create and qn_stream_set_persistent; QN_ERROR_ARGUMENT, QN_ERROR_RANGE (a size, the state's too), QN_ERROR_UNSUPPORTED (the device
+   qn_buffer_create and qn_stream_set_persistent; QN_ERROR_ARGUMENT, QN_ERROR_RANGE (a size), QN_ERROR_UNSUPPORTED (the device
    has no QN_CAN_SHARE_COHERENTLY; a group_size above 1 on a software driver (QN_CAN_EMULATE); QN_RING_RESIDENT without QN_CAN_PERSIST, or where a driver ends long loops),
    QN_ERROR_LAUNCH_SIZE (more work-groups than the device keeps at a time: the message has the numbers). Any thread. */
 QN_API qn_status qn_ring_create_for(uint32_t header_version, qn_device *device, const qn_ring_desc *desc,

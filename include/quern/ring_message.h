@@ -17,7 +17,8 @@ typedef struct qn_ring_message {
     QN__RING_U64 correlation; /* id of the message that this one answers; 0: none */
     QN__RING_U64
     time_ns; /* when the host sent it, by its monotonic clock; a kernel's has that of what it handled */
-    QN__RING_U64 deadline_ns; /* by the same clock; 0: none */
+    QN__RING_U64
+    deadline_ns; /* by the same clock: sending does not wait for longer, and handlers see it; 0: none */
     QN__RING_U64 clock;    /* hybrid logical clock: later than that of everything that its sender had seen */
     QN__RING_U32 priority; /* 0 to 255, the highest first */
     QN__RING_U32 size;     /* bytes of the payload */

@@ -142,7 +142,8 @@ qn_status qn_ring_send(qn_ring *ring, qn_ring_message *message, const void *payl
         message->id = 0;
         return QN_OK;
     }
-    qn__ring_wait wait = qn__ring_wait_since(full.time_ns, timeout_ns);
+    const uint64_t left = full.deadline_ns ? full.deadline_ns - full.time_ns : timeout_ns;
+    qn__ring_wait wait = qn__ring_wait_since(full.time_ns, left < timeout_ns ? left : timeout_ns);
     status = qn__ring_put(ring, "qn_ring_send", &full, payload, &wait);
     if (status) unlearn(ring, full.correlation);
     return status;

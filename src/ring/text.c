@@ -82,7 +82,7 @@ static int write_program(const qn_ring_desc *desc, uint32_t message_size, const 
     if (desc->loop || head < 0 || (size_t)head >= size) return head;
     const char *message = desc->message_type ? desc->message_type : "void";
     const char *state = desc->state_type ? desc->state_type : "void";
-    char check[512] = "", state_argument[256] = "";
+    char check[512] = "", state_check[512] = "", state_argument[256] = "";
     if (desc->message_type)
         snprintf(check, sizeof check,
                  "_Static_assert(sizeof(%.200s) == %u, \"the ring's message_size is not the size of its "
@@ -92,13 +92,18 @@ static int write_program(const qn_ring_desc *desc, uint32_t message_size, const 
         const int length = snprintf(state_argument, sizeof state_argument, ", (global %s *)state", state);
         if (length < 0 || (size_t)length >= sizeof state_argument) return -1;
     }
+    if (desc->state_type)
+        snprintf(
+            state_check, sizeof state_check,
+            "_Static_assert(sizeof(%.200s) <= %llu, \"the ring's state is smaller than its state_type\");\n",
+            state, (unsigned long long)qn_buffer_size(desc->state));
     const int handle = snprintf(
         text + head, size - (size_t)head,
-        "%s"
+        "%s%s"
         "static void qn__ring_handle(qn_ring *ring, local const void *message, global uchar *state) {\n"
         "    %s(ring, (local const %s *)message%s);\n"
         "}\n",
-        check, desc->handler, message, state_argument);
+        check, state_check, desc->handler, message, state_argument);
     return handle < 0 ? handle : head + handle;
 }
 
@@ -147,25 +152,17 @@ static qn_status compile(qn_ring *ring, const qn_ring_desc *desc, qn_header *hea
     return status;
 }
 
-/* A loop by hand has the ring's parameters and no others; the state is as large as its type. */
+/* A loop by hand has the ring's parameters and no others. */
 static qn_status check_kernel(const qn_ring *ring, const qn_ring_desc *desc) {
     const uint32_t others = ring->mail ? 1 + ring->desc.links : 0;
     const uint32_t wanted = 5 + others + (ring->blocks ? 1 : 0) + (desc->state ? 1 : 0);
     qn_kernel_info info;
-    qn_status status = qn_kernel_get_info(ring->kernel, &info);
-    if (status) return status;
-    if (info.num_params != wanted)
+    const qn_status status = qn_kernel_get_info(ring->kernel, &info);
+    if (!status && info.num_params != wanted)
         return qn__ring_fail(
             ring, QN_ERROR_ARGUMENT,
             "qn_ring_create: kernel '%s' has %u parameters, which are not QN_RING_PARAMETERS", desc->loop,
             (unsigned)info.num_params);
-    if (!desc->state) return QN_OK;
-    qn_param_info param;
-    status = qn_kernel_get_param(ring->kernel, wanted - 1, &param);
-    if (!status && qn_buffer_size(desc->state) < param.element_size)
-        status = qn__ring_fail(ring, QN_ERROR_RANGE, "qn_ring_create: state has %llu bytes; %s has %u",
-                               (unsigned long long)qn_buffer_size(desc->state), desc->state_type,
-                               (unsigned)param.element_size);
     return status;
 }
 

@@ -121,6 +121,35 @@ static void batches(void **state) {
 }
 
 /* What is sent again is dropped, as long as it is among the newest. */
+/* A deadline is by the clock of the message's time, and ends a wait for room. */
+static void deadlines(void **state) {
+    (void)state;
+    enum { CAPACITY = 64 };
+    rig r = make_dormant(&(qn_ring_desc){0});
+    numbers in = {{1}}, out;
+    qn_ring_message message = {0}, got;
+    assert_ok(r.context, qn_ring_send(r.ring, &message, &in, sizeof in, 0));
+    const uint64_t now = message.time_ns;
+    message = (qn_ring_message){.deadline_ns = now - 1};
+    assert_fails(r.context, qn_ring_send(r.ring, &message, &in, sizeof in, SECONDS(60)), QN_ERROR_TIMEOUT,
+                 "the message's deadline is past");
+    for (int i = 1; i < CAPACITY; i++) {
+        message = (qn_ring_message){.deadline_ns = now + SECONDS(60)};
+        assert_ok(r.context, qn_ring_send(r.ring, &message, &in, sizeof in, 0));
+    }
+    const double begin = test_seconds();
+    message = (qn_ring_message){.deadline_ns = message.time_ns + 50000000};
+    assert_fails(r.context, qn_ring_send(r.ring, &message, &in, sizeof in, SECONDS(60)), QN_ERROR_TIMEOUT,
+                 "was full");
+    assert_true(test_seconds() - begin < 30);
+    activate(&r);
+    for (int i = 0; i < CAPACITY; i++) {
+        assert_ok(r.context, qn_ring_receive(r.ring, &got, &out, sizeof out, SECONDS(60)));
+        assert_true(got.deadline_ns == (i ? now + SECONDS(60) : 0));
+    }
+    finish(&r);
+}
+
 static void duplicates(void **state) {
     (void)state;
     enum { WINDOW = 8 };
@@ -307,6 +336,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(priorities_come_first),
         cmocka_unit_test(a_full_queue),
+        cmocka_unit_test(deadlines),
         cmocka_unit_test(duplicates),
         cmocka_unit_test(batches),
         cmocka_unit_test(threads_and_groups),

@@ -286,6 +286,7 @@ int bench_rings_run(bench_device *d) {
     if (!result) result = measure_rate(d, "messages of 64 bytes, in batches", stream);
     if (!result) result = measure_rate(d, "messages of 64 bytes, by four threads", stream_by_producers);
     if (!result) result = bench_rings_hops(d);
+    if (!result) result = bench_rings_work(d);
     if (!result) result = measure_idle(d);
     if (!result) putchar('\n');
     return result;

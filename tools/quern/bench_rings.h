@@ -10,6 +10,8 @@ void bench_rings_print(bench_device *d, const char *what, const char *by, double
 int bench_rings_bare(bench_device *d, const char *what, uint32_t words, uint32_t group_size);
 /* What a hop between two rings of the device takes. */
 int bench_rings_hops(bench_device *d);
+/* A stream of messages that are work, beside a launch and a wait for each; a kernel beside an idle ring. */
+int bench_rings_work(bench_device *d);
 /* Full load by several threads for --seconds; every message is checked, and the memory. */
 int bench_rings_soak(bench_device *d);
 
