@@ -125,9 +125,10 @@ static void qn__ring_begin(qn_ring *ring, global qn__ring_control *control, glob
     ring->failed = QN__LOAD(ring->report->failed, relaxed);
     for (uint band = 0; band < QN_RING_BANDS; band++)
         ring->bands[band] = QN__LOAD(ring->report->bands[band], relaxed);
-    ring->room = out_ends[QN__RING_TAILS * QN__RING_LINE]; /* nothing is known: a position that wraps is no start */
+    ring->room = 0;
     ring->slot = 0;
-#if QN_RING_GROUPS == 1
+#if QN_RING_GROUPS == 1 /* else others move them */
+    ring->room = out_ends[QN__RING_TAILS * QN__RING_LINE]; /* nothing is known: a position that wraps is no start */
     for (uint band = 0; band < QN_RING_BANDS; band++)
         ring->heads[band] = in_ends[(QN__RING_HEADS + band) * QN__RING_LINE];
     ring->tail = ring->room;
@@ -371,10 +372,12 @@ static void qn__ring_begin_more(qn_ring *ring, global uchar **more) {
 #endif
 #if QN_RING_MAIL > 0
     /* A launch that failed has left what it was at. */
+    ring->mail_head = 0;
+    if (QN_RING_GROUPS > 1) return;
     ring->mail_head = *qn__mail_word(ring->mail, QN__MAIL_HEAD);
     const uint last = ring->mail_head - 1;
     const uint index = last & (QN_RING_MAIL - 1);
-    if (QN_RING_GROUPS > 1 || QN__ITEM != 0) return;
+    if (QN__ITEM != 0) return;
     if (qn__mail_sequence(qn__mail_slot(ring->mail, index, QN_RING_IN_SLOT)) == last + 1) qn__ring_free_mail(ring, index, last + 1);
 #endif
 }
