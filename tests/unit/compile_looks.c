@@ -1,5 +1,5 @@
 /* What is in the C for the processor: which loops look whether their launch is cancelled, those that may not end soon; and
-   which vectors are kept in registers of the processor. */
+   which vectors are kept in registers of the processor; where work-items go in gangs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -96,8 +96,33 @@ static void vectors_that_fit_are_kept_in_registers(void **state) {
     }
 }
 
+/* The same kernel with a work-group of more and of one, whose loops would fill a SIMD width with work-items that are not there. */
+static void a_work_item_alone_goes_in_no_gang(void **state) {
+    (void)state;
+    static const char source[] =
+        "kernel __attribute__((reqd_work_group_size(N, 1, 1))) void k(global int *o, global const int *from, "
+        "uint m) {\n"
+        "    local int found[64];\n"
+        "    for (uint i = get_local_id(0); i < 64; i += N) found[i] = 0;\n"
+        "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+        "    for (uint i = get_local_id(0); i < m; i += N) atomic_inc(&found[from[i] * 5 & 63]);\n"
+        "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+        "    for (uint i = get_local_id(0); i < 64; i += N) o[i] = found[i];\n"
+        "}\n";
+    static const char *const options[] = {"-D N=64", "-D N=1"};
+    for (int i = 0; i < 2; i++) {
+        const qn__compile_request request = {
+            .source = source, .options = options[i], .target.kind = QN__TARGET_C, .level = 2, .verify = true};
+        qn__compile_result result;
+        if (qn__compile(&request, &result)) fail_msg("%s", result.log);
+        assert_int_equal(strstr(result.text, "QN_MEMBERS") == NULL, i);
+        qn__compile_free(&result);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(loops_that_may_not_end_look),
+                                       cmocka_unit_test(a_work_item_alone_goes_in_no_gang),
                                        cmocka_unit_test(vectors_that_fit_are_kept_in_registers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

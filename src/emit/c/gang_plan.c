@@ -210,10 +210,12 @@ c_gang *qn__c_gang_plan(qn__arena *arena, const c_plan *plan) {
                          .others = QN__NEW_ARRAY(arena, uint32_t, num_chunks)};
     qn__ir_walk(plan->kernel->body, visit_chunk, &chunks);
     gang->wide = QN__NEW_ARRAY(arena, bool, num_chunks);
+    const uint32_t *local = plan->kernel->reqd_local;
+    const bool alone = local[0] == 1 && local[1] == 1 && local[2] == 1; /* nobody to go in step with */
     for (uint32_t i = 0; i < num_chunks; i++) {
         bool loops = gang->chunks[i];
         bool scattered = chunks.gathers[i] * GATHER_COST > chunks.others[i];
-        if (chunks.refused[i] || scattered || plan->chunk_ordered[i]) gang->chunks[i] = false;
+        if (alone || chunks.refused[i] || scattered || plan->chunk_ordered[i]) gang->chunks[i] = false;
         gang->wide[i] = loops && !gang->chunks[i];
     }
     return gang;
