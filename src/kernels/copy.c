@@ -54,14 +54,6 @@ static qn_status get_kernel(qn_kernels *kernels, const request *r, const char *f
     return qn__variant_get(kernels, &(qn__variant){file, kernel, options}, &p->kernel);
 }
 
-/* An element a work-item: best where work-items are lanes of a vector, and right everywhere. */
-static qn_status make_each(qn_kernels *kernels, const request *r, plan *p) {
-    const bool contiguous = r->walk.strides[TO][0] == 1 && r->walk.strides[FROM][0] == 1;
-    p->way = EACH;
-    p->range = qn__walk_range(&r->walk);
-    return get_kernel(kernels, r, "copy.cl", "copy", contiguous ? " -D CONTIGUOUS" : "", p);
-}
-
 /* The dimension that is innermost for `from` where it is not for `to`; 0: there is none. */
 static uint32_t crossing(const qn__walk *walk) {
     uint32_t best = 0;
@@ -82,6 +74,23 @@ static void exchange(qn__walk *walk, uint32_t a, uint32_t b) {
         walk->strides[i][a] = walk->strides[i][b];
         walk->strides[i][b] = stride;
     }
+}
+
+/* An element a work-item: best where work-items are lanes of a vector, and right everywhere. Where the arrays are gone through along
+   different dimensions, work-groups have as much of both as the first cache keeps. */
+static qn_status make_each(qn_kernels *kernels, request *r, plan *p) {
+    enum { SIDE = 32 };
+    const bool contiguous = r->walk.strides[TO][0] == 1 && r->walk.strides[FROM][0] == 1;
+    const uint32_t cross = kernels->info.kind == QN_DEVICE_CPU ? crossing(&r->walk) : 0;
+    if (cross > 1) exchange(&r->walk, 1, cross);
+    p->way = EACH;
+    p->range = qn__walk_range(&r->walk);
+    if (cross) p->range.local[0] = p->range.local[1] = SIDE, p->range.local[2] = 1;
+    return get_kernel(kernels, r, "copy.cl", "copy",
+                      contiguous                    ? " -D CONTIGUOUS"
+                      : r->walk.strides[TO][0] == 1 ? " -D TO_STRIDE=1"
+                                                    : "",
+                      p);
 }
 
 /* Whether packs of `width` along `dimension` lie at multiples of it all over array `i`, if they do at `offset`. */
