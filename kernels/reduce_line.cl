@@ -1,5 +1,5 @@
 // Many elements to one on a processor, where neighbours in memory are of one result (rows) or of several (COLUMNS): a work-item goes along
-// them by vectors of W. Of a row it has STREAMS vectors of sums, which it joins at the end, lane by lane; of COLUMNS neighbouring results as many
+// them by vectors of W. Of a row it has four vectors of sums, which it joins at the end; of COLUMNS neighbouring results as many
 // vectors. So the order depends on the shape alone. SPLIT: a result is of `pieces` work-items, whose states reduce.cl joins.
 // By -D: as for reduce.cl, but TEAM, N and ACROSS; W; MASK, an unsigned integer as wide as VALUE, where elements are compared; WHERE: it is
 // asked where something is; BY_ONE: elements have no vectors that are converted at once.
@@ -13,7 +13,7 @@
 #ifdef COLUMNS
 #define STREAMS COLUMNS
 #else
-#define STREAMS 4
+#define STREAMS 4 // of a row
 #endif
 
 static VECTOR load(global const FROM *p) {
@@ -86,6 +86,25 @@ static lanes join_lanes(lanes l, VECTOR x, ulong at) {
 }
 #endif
 
+// Of the same lanes.
+static lanes join_two(lanes x, lanes y) {
+#ifdef WHERE
+    const MASKS equal = OF_LANES(as_, MASKS)(y.v == x.v) & OF_LANES(as_, MASKS)(y.at < x.at);
+#ifdef REDUCE_argmax
+    const MASKS better = OF_LANES(as_, MASKS)(y.v > x.v) | equal;
+#else
+    const MASKS better = OF_LANES(as_, MASKS)(y.v < x.v) | equal;
+#endif
+    x.v = CHOSEN(better, y.v, x.v);
+    x.at = (y.at & better) | (x.at & ~better);
+    return x;
+#elif defined REDUCE_norm2
+    return x + y;
+#else
+    return join_lanes(x, y, 0);
+#endif
+}
+
 #ifdef WHERE
 #define EACH_LANE(vectors, each, places)                                                                     \
     VALUE each[W];                                                                                           \
@@ -117,13 +136,11 @@ static state gather_row(reduced r, global const FROM *p, ulong begin, ulong end)
         #pragma unroll
         for (uint a = 0; a < STREAMS; a++) l[a] = join_lanes(l[a], load(p + i + a * W), i + a * W);
     }
+    const lanes all = join_two(join_two(l[0], l[1]), join_two(l[2], l[3]));
     state s = least();
+    EACH_LANE(all, each, places);
     #pragma unroll
-    for (uint a = 0; a < STREAMS; a++) {
-        EACH_LANE(l[a], each, places);
-        #pragma unroll
-        for (uint j = 0; j < W; j++) s = join(s, LANE(each, places, j, j));
-    }
+    for (uint j = 0; j < W; j++) s = join(s, LANE(each, places, j, j));
     s = join(s, gather(r, p, i, end));
 #ifdef WHERE
     if (s.v == (VALUE)(LEAST)) s = gather(r, p, begin, end);
