@@ -281,12 +281,26 @@ static const char *row_condition(c_emitter *e, const ir_instr *instr) {
     return guard ? qn__arena_printf(e->arena, "%s && %s", qn__c_full(e), guard) : qn__c_full(e);
 }
 
+/* At steps, as in a column: without a mask the host compiler makes more of it. */
+static bool is_regular(const c_emitter *e, const ir_instr *instr) {
+    const ir_value *pointer = instr->operands[0];
+    return !(instr->flags & IR_VOLATILE) && qn__c_shape(e, pointer) == SHAPE_LINE &&
+           !e->gang->guards[pointer->id];
+}
+
 static void gang_load(c_emitter *e, ir_instr *instr) {
     const ir_value *result = instr->results[0];
     for (unsigned lane = 0; lane < result->type.lanes; lane++) declare_lane(e, result, lane);
     if (is_row(e, instr, result->type)) {
         qn__c_line(e, "if (%s) %s = %s;", row_condition(e, instr), plain_name(e, result, 0),
                    row_text(e, instr, result->type));
+        qn__c_line(e, "else");
+    } else if (is_regular(e, instr)) {
+        qn__c_open(e, "if (%s) {", qn__c_full(e));
+        open_members(e, false);
+        qn__c_instr(e, instr);
+        close_members(e);
+        qn__c_close(e, "}");
         qn__c_line(e, "else");
     }
     open_members(e, true);

@@ -142,11 +142,12 @@ static void visit(ir_instr *instr, void *user) {
 enum { GATHER_COST = 3 };
 
 /* What speaks for and against a gang in each chunk's loops: a gather (a load or store whose addresses are not
-   a line) is done member by member and costs as much as GATHER_COST instructions win. */
+   a line) is done member by member and costs as much as GATHER_COST instructions win. Without loops the host compiler does it,
+   but where an index of 32 bits may wrap, which only a gang looks at first; that pays where groups have a size that is known. */
 typedef struct chunk_scan {
     const c_plan *plan;
     const c_gang *gang;
-    bool *loops, *refused;
+    bool *loops, *wraps, *refused;
     uint32_t *gathers, *others;
 } chunk_scan;
 
@@ -173,6 +174,10 @@ static void visit_chunk(ir_instr *instr, void *user) {
     chunk_scan *scan = user;
     uint32_t chunk = scan->plan->chunk[instr->mark];
     weigh(scan, instr, chunk);
+    if (instr->op == IR_LOAD || instr->op == IR_STORE) {
+        const c_line line = line_of(scan->gang, instr->operands[0]);
+        if (line.state == LINE_IS && line.guarded) scan->wraps[chunk] = true;
+    }
     if (instr->op == IR_LOOP && !scan->plan->in_step[instr->mark]) {
         scan->loops[chunk] = true;
         /* Loops over wide vectors fill the SIMD registers by themselves. */
@@ -205,6 +210,7 @@ c_gang *qn__c_gang_plan(qn__arena *arena, const c_plan *plan) {
     chunk_scan chunks = {.plan = plan,
                          .gang = gang,
                          .loops = gang->chunks,
+                         .wraps = QN__NEW_ARRAY(arena, bool, num_chunks),
                          .refused = QN__NEW_ARRAY(arena, bool, num_chunks),
                          .gathers = QN__NEW_ARRAY(arena, uint32_t, num_chunks),
                          .others = QN__NEW_ARRAY(arena, uint32_t, num_chunks)};
@@ -214,6 +220,7 @@ c_gang *qn__c_gang_plan(qn__arena *arena, const c_plan *plan) {
     const bool alone = local[0] == 1 && local[1] == 1 && local[2] == 1; /* nobody to go in step with */
     for (uint32_t i = 0; i < num_chunks; i++) {
         bool loops = gang->chunks[i];
+        gang->chunks[i] = loops || (chunks.wraps[i] && plan->kernel->reqd_local[0]);
         bool scattered = chunks.gathers[i] * GATHER_COST > chunks.others[i];
         if (alone || chunks.refused[i] || scattered || plan->chunk_ordered[i]) gang->chunks[i] = false;
         gang->wide[i] = loops && !gang->chunks[i];
