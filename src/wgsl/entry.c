@@ -248,13 +248,15 @@ static ir_value *word(wgsl_lower *w, uint32_t value) {
     return qn__ir_const_int(w->b.function, IR_I32, value);
 }
 
-/* x + (y + z * size_y) * size_x */
-static ir_value *local_index(wgsl_lower *w) {
+/* x + (y + z * size_y) * size_x, of 32 bits or 64 */
+static ir_value *local_index(wgsl_lower *w, ir_kind kind) {
     ir_value *v = NULL;
     for (unsigned dim = 3; dim-- > 0;) {
         if (w->group_size[dim] == 1 && dim) continue;
-        ir_value *id = narrow(w, qn__ir_query(&w->b, IR_LOCAL_ID, dim));
-        v = v ? qn__ir_op2(&w->b, IR_ADD, qn__ir_op2(&w->b, IR_MUL, v, word(w, w->group_size[dim])), id) : id;
+        ir_value *id = qn__ir_query(&w->b, IR_LOCAL_ID, dim);
+        if (kind == IR_I32) id = narrow(w, id);
+        ir_value *size = qn__ir_const_int(w->b.function, kind, w->group_size[dim]);
+        v = v ? qn__ir_op2(&w->b, IR_ADD, qn__ir_op2(&w->b, IR_MUL, v, size), id) : id;
     }
     return v;
 }
@@ -304,7 +306,7 @@ static wgsl_value built_in(wgsl_lower *w, const wgsl_attribute *attribute, const
         qn__wf_hint(w, "begin the module with 'enable subgroups;'");
         return error;
     }
-    if (row->op == IR_OP_COUNT) return qn__wf_of_ir(scalar, local_index(w));
+    if (row->op == IR_OP_COUNT) return qn__wf_of_ir(scalar, local_index(w, IR_I32));
     if (!row->is_vector) return qn__wf_of_ir(scalar, qn__ir_query(&w->b, (ir_op)row->op, 0));
     wgsl_value lanes[3];
     for (unsigned i = 0; i < 3; i++)
@@ -392,8 +394,8 @@ static void zero_workgroup_memory(wgsl_lower *w) {
     if (!function->locals.len) return;
     const ir_builder outer = qn__wf_begin(w);
     const uint64_t items = (uint64_t)w->group_size[0] * w->group_size[1] * w->group_size[2];
-    ir_value *id = qn__ir_convert(&w->b, IR_ZEXT, local_index(w), qn__ir_type(IR_I64, 1));
-    ir_value *first = qn__ir_op2(&w->b, IR_MUL, id, qn__ir_const_int(function, IR_I64, 4));
+    ir_value *first =
+        qn__ir_op2(&w->b, IR_MUL, local_index(w, IR_I64), qn__ir_const_int(function, IR_I64, 4));
     for (uint32_t i = 0; i < function->locals.len; i++) zero_words(w, i, first, items * 4);
     qn__ir_barrier(&w->b, IR_FENCE_LOCAL, IR_SCOPE_WORK_GROUP);
     w->b = outer;
