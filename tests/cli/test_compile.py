@@ -1,9 +1,10 @@
 """quern compile: targets, dumps of the IR, reflection, options."""
 import json
 import os
+import re
 import unittest
 
-from support import COMPILE_ERROR, RUN_FAILED, SAXPY, USAGE, ToolTest
+from support import COMPILE_ERROR, RUN_FAILED, SAXPY, SOURCES, USAGE, ToolTest
 
 
 class Compile(ToolTest):
@@ -26,6 +27,15 @@ class Compile(ToolTest):
         self.quern("embed", "one.c", "-o", "two.c", status=USAGE, error="would overwrite the file itself")
         self.assertEqual(self.read("saxpy.cl").decode(), SAXPY)
         self.assertEqual(self.read("one.c").decode(), SAXPY)
+
+    def test_few_kernels_are_not_for_webgpu(self):
+        """Below 3 %, each with a reason; tests named webgpu run the others."""
+        kernels = list((SOURCES / "tests" / "cl").glob("*.cl"))
+        reasons = [re.findall(r"(?m)^// skip: webgpu(.*)$", path.read_text()) for path in kernels]
+        left_out = [found for found in reasons if found]
+        self.assertLess(len(left_out), 0.03 * len(kernels))
+        for found in left_out:
+            self.assertGreater(len(found[0]), 10)
 
     def test_ptx(self):
         text = self.quern("compile", "saxpy.cl", "--target", "ptx")
