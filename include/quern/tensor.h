@@ -730,7 +730,8 @@ QN_API qn_tensor *qn_vmap(qn_tensor_function *function, void *user, qn_tensor *c
 /* The function's result, of which the values in between are not kept for the gradients: the function is called again, with the same random numbers, when these are
    made, and what it needs is computed again (Chen, Xu, Zhang and Guestrin, 2016). Less memory for more work: for each layer of a deep model.
    It may use parameters beside its inputs, of which there is one at least; it and `user` have to stay until the gradients are made. What it
-   assigns it assigns twice. */
+   assigns it assigns twice. Where it takes random numbers, its gradients are to be asked for in the same step, or both in none (else
+   QN_ERROR_UNSUPPORTED). */
 QN_API qn_tensor *qn_recompute(qn_tensor_function *function, void *user, qn_tensor *const *inputs,
                                size_t count);
 /* Gets the gradient by a tensor when gradients are made, before it goes on, and gives what goes on instead, of the same shape and type; NULL: the same. */

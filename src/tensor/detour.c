@@ -9,7 +9,8 @@ typedef struct qn__detour {
     qn_gradient_hook *hook;
     qn_tensor_function *function;
     void *user;
-    uint64_t words; /* of the seed's sequence, where the function's numbers began */
+    uint64_t words;           /* of the seed's sequence, where the function's numbers began */
+    const uint64_t *sequence; /* of the step or of none, of which it took any; NULL: it took none */
     uint32_t count;
     qn__node *inputs[]; /* of the function, counted */
 } qn__detour;
@@ -90,7 +91,7 @@ qn_tensor *qn_recompute(qn_tensor_function *function, void *user, qn_tensor *con
     qn_tensor *wrong = qn__refuse("qn_recompute", inputs, (uint32_t)count, &tensors);
     if (wrong) return wrong;
     if (tensors->no_gradient) return function(user, inputs, count);
-    const uint64_t words = *qn__step_position(tensors);
+    const uint64_t *position = qn__step_position(tensors), words = *position;
     tensors->no_gradient++;
     qn_tensor *y = function(user, inputs, count);
     tensors->no_gradient--;
@@ -101,6 +102,7 @@ qn_tensor *qn_recompute(qn_tensor_function *function, void *user, qn_tensor *con
     d->function = function;
     d->user = user;
     d->words = words;
+    d->sequence = *position != words ? position : NULL;
     for (size_t i = 0; i < count; i++) {
         d->inputs[d->count++] = inputs[i]->node;
         qn__node_retain(inputs[i]->node);
@@ -125,6 +127,10 @@ static qn_tensor *call_again(const qn__node *node, qn_tensor *const *inputs) {
     const uint32_t no_gradient = tensors->no_gradient;
     uint64_t *position = qn__step_position(tensors);
     const uint64_t now = *position;
+    if (d->sequence && d->sequence != position)
+        return qn__failed(tensors, "qn_recompute", QN_ERROR_UNSUPPORTED,
+                          "the function took random numbers outside of the step in which its gradients are "
+                          "asked for, where it would take other ones");
     *position = d->words;
     tensors->no_gradient = 0;
     qn_tensor *y = d->function(d->user, inputs, d->count);

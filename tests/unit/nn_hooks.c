@@ -226,6 +226,37 @@ static void wrong_functions_are_refused(void **state) {
     qn_no_gradient_end(f->t);
 }
 
+typedef struct made_before {
+    qn_tensor *x, *y;
+} made_before;
+static qn_tensor *times_noise(void *user, qn_tensor *const *x, size_t count) {
+    (void)user, (void)count;
+    return qn_multiply(x[0], qn_rand(qn_tensor_owner(x[0]), QN_F32, QN_SHAPE(2)));
+}
+static qn_status gradient_in_step(void *user, qn_tensor *const *inputs, size_t num_inputs,
+                                  qn_tensor **outputs, size_t num_outputs) {
+    made_before *m = user;
+    (void)num_inputs, (void)num_outputs;
+    const qn_status status = qn_gradients(qn_sum(m->y, QN_ALL_AXES, false), &m->x, 1, outputs);
+    if (!status) outputs[0] = qn_add(outputs[0], inputs[0]);
+    return status;
+}
+
+/* A step has a sequence of its own places, so that what was drawn before it cannot be drawn in it again. */
+static void numbers_of_another_step_are_refused(void **state) {
+    tensor_fixture *f = fixture_of(state);
+    made_before m = {.x = qn_tensor_require_gradient(counting(f, QN_SHAPE(2), 1, 1), true)};
+    qn_tensor *zero = counting(f, QN_SHAPE(2), 0, 0), *g;
+    qn_step *step;
+    m.y = qn_recompute(times_noise, NULL, &m.x, 1);
+    assert_ok(f->context, qn_step_create(f->t, gradient_in_step, &m, &step));
+    assert_fails(f->context, qn_step_run(step, &zero, 1, &g, 1), QN_ERROR_UNSUPPORTED,
+                 "took random numbers outside of the step in which its gradients are asked for");
+    qn_step_destroy(step);
+    assert_ok(f->context, qn_gradients(qn_sum(m.y, QN_ALL_AXES, false), &m.x, 1, &g));
+    assert_ok(f->context, qn_tensor_realize(g));
+}
+
 /* ---- modules of one's own ---- */
 
 static qn_tensor *refuse(qn_module *module, qn_tensor *x) {
@@ -256,6 +287,7 @@ int main(void) {
         cmocka_unit_test(gradients_are_the_same_when_computed_again),
         cmocka_unit_test(a_checkpoint_takes_less_memory),
         cmocka_unit_test(wrong_functions_are_refused),
+        cmocka_unit_test(numbers_of_another_step_are_refused),
         cmocka_unit_test(failures_say_where),
     };
     return run_tensor_tests(tests, &(qn_tensors_desc){.seed = 3});
