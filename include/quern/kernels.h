@@ -657,7 +657,8 @@ typedef struct qn_qr_desc {
 QN_API qn_status qn_kernels_qr(qn_kernels *kernels, qn_stream *stream, const qn_qr_desc *desc);
 
 /* The eigenvalues of symmetric matrices, of n x n, of which the lower triangle is read, the least first, and as columns of n x n eigenvectors of length 1. By
-   Jacobi's method. Either may be left out. */
+   Jacobi's method; where the driver ends long loops (loop_limit of qn_device_info), matrices that would take too many are
+   QN_ERROR_UNSUPPORTED, of qn_kernels_svd too. Either may be left out. */
 typedef struct qn_eigen_desc {
     qn_array from;
     qn_array values, vectors;

@@ -26,7 +26,9 @@ typedef struct problem {
     uint64_t work; /* elements for each matrix between the steps */
     uint64_t
         width; /* work-items that have something to do at once; 0: a work-item a column of the last operand */
-    bool plain; /* nobody waits for another: without groups of a size of their own */
+    uint64_t rounds,
+        of_game; /* of Jacobi's method: rounds of a sweep, iterations of loops that a pair takes in each */
+    bool plain;  /* nobody waits for another: without groups of a size of their own */
 } problem;
 
 /* ---- checks ---- */
@@ -181,6 +183,19 @@ static qn_status open_operands(const problem *p, qn__packed *packed) {
     return status;
 }
 
+/* Refused where the driver would end a work-item's loops before they are done, and say nothing. */
+static qn_status check_loops(const problem *p, const plan *l) {
+    enum { USUAL_SWEEPS = 9 };
+    const uint64_t limit = p->kernels->info.loop_limit, games = (p->width + l->group - 1) / l->group;
+    if (!limit || (double)p->rounds * (double)games * (double)p->of_game * USUAL_SWEEPS <= (double)limit)
+        return QN_OK;
+    return qn__op_fail(p->kernels, QN_ERROR_UNSUPPORTED,
+                       "%s: %s of %s takes more iterations than a work-item's loops have on %s: at most %llu "
+                       "(loop_limit)",
+                       p->function, p->operands[0].name, qn__shape(&p->operands[0].array).text,
+                       p->kernels->info.name, (unsigned long long)limit);
+}
+
 static qn_status run(problem *p) {
     const qn_array *first = &p->operands[0].array;
     p->matrices = 1;
@@ -194,7 +209,9 @@ static qn_status run(problem *p) {
     qn_buffer *work = NULL;
     plan l;
     qn_status status = plan_of(p, &l);
-    if (!status) status = open_operands(p, packed);
+    if (!status) status = check_loops(p, &l);
+    if (status) return status;
+    status = open_operands(p, packed);
     if (!status && !l.local && !p->plain)
         status = qn__scratch(p->kernels, p->matrices * p->work * size, &work);
     if (!status) status = launch(p, &l, packed, work);
@@ -323,6 +340,8 @@ qn_status qn_kernels_eigen(qn_kernels *kernels, qn_stream *stream, const qn_eige
     p.numbers[p.num_numbers++] = n;
     p.work = 2 * n * n + 2 * n;
     p.width = (n + 1) / 2;
+    p.rounds = 2 * p.width - 1;
+    p.of_game = 3 * n + 3;
     return run(&p);
 }
 
@@ -346,5 +365,7 @@ qn_status qn_kernels_svd(qn_kernels *kernels, qn_stream *stream, const qn_svd_de
     p.numbers[p.num_numbers++] = n;
     p.work = n * m + n * n + n;
     p.width = (n + 1) / 2;
+    p.rounds = 2 * p.width - 1;
+    p.of_game = 2 * m + n + 1;
     return run(&p);
 }

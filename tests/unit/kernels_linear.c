@@ -323,6 +323,26 @@ static void what_is_not_positive_definite(void **state) {
     end_kernels(&f);
 }
 
+/* lavapipe ends loops after 65,535 iterations, and gave zeros. */
+static void more_iterations_than_a_driver_has(void **state) {
+    (void)state;
+    kernels_fixture f = make_kernels_quickly();
+    if (f.info.loop_limit) {
+        qn_buffer *x = make_buffer(f.device, 4 * 96 * 96, NULL), *y = make_buffer(f.device, 4 * 96, NULL);
+        const qn_array from = QN_ARRAY(x, QN_F32, 96, 96), values = QN_ARRAY(y, QN_F32, 96);
+        assert_fails(f.context, qn_kernels_eigen(f.kernels, NULL, &(qn_eigen_desc){from, .values = values}),
+                     QN_ERROR_UNSUPPORTED,
+                     "qn_kernels_eigen: from of 96x96 takes more iterations than a work-item's loops have");
+        assert_fails(f.context,
+                     qn_kernels_svd(f.kernels, NULL, &(qn_svd_desc){.from = from, .values = values}),
+                     QN_ERROR_UNSUPPORTED, "qn_kernels_svd: from of 96x96 takes more iterations");
+        qn_buffer_destroy(x), qn_buffer_destroy(y);
+        check_eigen(&f, QN_F32, 40, false);
+        check_svd(&f, QN_F32, 40, 40, 40, false);
+    }
+    end_kernels(&f);
+}
+
 static void refusals(void **state) {
     (void)state;
     kernels_fixture f = make_kernels_quickly();
@@ -351,8 +371,11 @@ static void refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_shape),  cmocka_unit_test(more_than_local_memory),
-        cmocka_unit_test(determinants), cmocka_unit_test(what_is_not_positive_definite),
+        cmocka_unit_test(every_shape),
+        cmocka_unit_test(more_than_local_memory),
+        cmocka_unit_test(determinants),
+        cmocka_unit_test(what_is_not_positive_definite),
+        cmocka_unit_test(more_iterations_than_a_driver_has),
         cmocka_unit_test(refusals),
     };
     return run_device_tests(tests);
