@@ -15,6 +15,8 @@ typedef struct access {
     const uint64_t *pointer;
     uint64_t offset, size, align;
     uint64_t end; /* one past the last work-item that is active */
+    bool
+        is_row; /* all before it are, and each accesses the bytes behind those of the one before, all of them inside */
     qn__check_access kind;
 } access;
 
@@ -276,11 +278,30 @@ static bool all_inside(const access *a, const qn__check_object *object, uint64_t
     return !(outside >> 63) && !(uneven & low);
 }
 
-static void check(const access *a) {
+/* Most accesses are of neighbours: then one look at both ends tells where all of them are. */
+static bool is_row_inside(const access *a, const qn__check_object *object) {
+    const uint64_t *pointer = a->pointer, first = pointer[0], size = a->size, end = a->end;
+    if (a->frame->count != end || a->instr->lanes != 1 || !object->is_known || object->step || is_atomic(a))
+        return false;
+    if (pointer[end - 1] != first + (end - 1) * size) return false;
+    uint64_t differ = 0, wanted = first;
+    for (uint64_t i = 0; i < end; i++, wanted += size) differ |= pointer[i] ^ wanted;
+    if (differ || (a->align > 1 && ((first + a->offset) | size) & (a->align - 1))) return false;
+    return holds(object->begin, object->size, first + a->offset, end * size);
+}
+
+static void check(access *a) {
     qn__check_run_state *r = qn__check_state(a->frame);
     const qn__check_object *object = &r->objects[a->instr->objects[a->operand]];
     qn__check_region *region = object->region;
     if (!a->size) return;
+    if (a->end && !(writes(a) && object->is_read_only)) a->is_row = is_row_inside(a, object);
+    if (a->is_row) {
+        if (region && (region->is_written || region->is_local))
+            qn__check_race_row(a->frame, a->instr, region, a->pointer[0] + a->offset, a->size, a->end,
+                               a->kind);
+        return;
+    }
     uint64_t bits = 0; /* of all addresses */
     if (!all_inside(a, object, &bits) || (writes(a) && object->is_read_only)) {
         for (uint64_t i = 0; i < a->end; i++)
@@ -328,16 +349,27 @@ static void run_in_order(qn__vm_frame *frame, const qn__vm_instr *instr) {
     memcpy(active, all, n);
 }
 
+/* What the interpreter would do, at once. */
+static void move_row(const access *a) {
+    void *memory = (void *)(uintptr_t)(a->pointer[0] + a->offset);
+    if (writes(a))
+        memcpy(memory, qn__vm_slot(a->frame, a->instr->b), a->end * a->size);
+    else
+        memcpy(qn__vm_slot(a->frame, a->instr->result), memory, a->end * a->size);
+}
+
 static void run(qn__vm_frame *frame, const qn__vm_instr *instr, qn__check_access kind) {
     access a = describe(frame, instr, 0, kind);
     qn__check_pointer_bits(frame, instr, 0);
     check(&a);
-    if (kind == QN__CHECK_WRITE || kind == QN__CHECK_ATOMIC) qn__check_store_bits(frame, instr);
-    if (is_atomic(&a) && qn__check_state(frame)->checker->settings.seed)
+    if (kind == QN__CHECK_WRITE || kind == QN__CHECK_ATOMIC) qn__check_store_bits(frame, instr, a.is_row);
+    if (a.is_row)
+        move_row(&a);
+    else if (is_atomic(&a) && qn__check_state(frame)->checker->settings.seed)
         run_in_order(frame, instr);
     else
         instr->plain(frame, instr);
-    if (instr->ir->num_results) qn__check_load_bits(frame, instr, a.end);
+    if (instr->ir->num_results) qn__check_load_bits(frame, instr, a.end, a.is_row);
     if (is_atomic(&a)) qn__check_order_atomic(frame, instr);
     if (qn__check_state(frame)->is_masked) take_back(frame, instr);
 }

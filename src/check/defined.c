@@ -337,12 +337,25 @@ static void gather_bits(const qn__vm_frame *frame, const qn__vm_instr *instr,
         }
 }
 
-void qn__check_load_bits(qn__vm_frame *frame, const qn__vm_instr *instr, uint64_t end) {
+static bool any_bits(const unsigned char *bits, uint64_t size) {
+    uint64_t any = 0;
+    for (; size >= 8; bits += 8, size -= 8) {
+        uint64_t word;
+        memcpy(&word, bits, 8);
+        any |= word;
+    }
+    while (size--) any |= *bits++;
+    return any != 0;
+}
+
+void qn__check_load_bits(qn__vm_frame *frame, const qn__vm_instr *instr, uint64_t end, bool is_row) {
     const qn__check_object *object = object_of(frame, instr, 0);
     const uint64_t *pointer = qn__vm_slot(frame, instr->a), offset = (uint64_t)instr->ir->attr.offset;
     if (!note_of(instr)->is_tracked) return;
     bool dirty = has_bits(object);
-    if (object->is_known && dirty) {
+    if (is_row && dirty) {
+        dirty = any_bits(bits_of(frame, object, pointer[0] + offset), end * instr->size);
+    } else if (object->is_known && dirty) {
         dirty = false;
         for (unsigned l = 0; l < instr->lanes && !dirty; l++)
             dirty = any_undefined(frame, object, pointer, offset + l * instr->size, instr->size, end);
@@ -357,7 +370,7 @@ static bool is_output(const qn__vm_instr *instr) {
     return space == IR_GLOBAL_SPACE || space == IR_CONSTANT_SPACE;
 }
 
-void qn__check_store_bits(qn__vm_frame *frame, const qn__vm_instr *instr) {
+void qn__check_store_bits(qn__vm_frame *frame, const qn__vm_instr *instr, bool is_row) {
     const qn__check_object *object = object_of(frame, instr, 0);
     const bool is_cas = instr->ir->op == IR_ATOMIC_CAS, is_rmw = instr->ir->op == IR_ATOMIC_RMW;
     const uint32_t operand = is_cas ? 2 : 1;
@@ -373,6 +386,10 @@ void qn__check_store_bits(qn__vm_frame *frame, const qn__vm_instr *instr) {
     const unsigned char *from = dirty ? qn__check_bits(frame, note_of(instr)->slots[operand]) : NULL;
     if (joins && !dirty) return;
     if (dirty) note_copy(frame, instr, operand);
+    if (is_row && !dirty) {
+        memset(bits_of(frame, object, pointer[0] + offset), 0, frame->count * instr->size);
+        return;
+    }
     for (unsigned l = 0; l < instr->lanes; l++)
         for (uint64_t i = 0; i < frame->items; i++) {
             unsigned char *to =

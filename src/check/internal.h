@@ -238,6 +238,10 @@ void qn__check_race_all(qn__vm_frame *frame, const qn__vm_instr *instr, qn__chec
                         const uint64_t *pointer, uint64_t offset, uint64_t size, uint64_t end,
                         qn__check_access access);
 
+/* The same where neighbours access neighbouring bytes, from the address on, and all below `end` are active. */
+void qn__check_race_row(qn__vm_frame *frame, const qn__vm_instr *instr, qn__check_region *region,
+                        uint64_t address, uint64_t size, uint64_t end, qn__check_access access);
+
 /* ---- profile.c, occupancy.c ---- */
 
 /* Puts the counter in front of an instruction, if that is asked for. */
@@ -265,8 +269,9 @@ const bool *qn__check_find_tracked(qn__arena *arena, const ir_function *kernel, 
 qn__vm_handler *qn__check_pick_bits(const ir_instr *instr);
 /* Of an access that is done next, or was: its pointer, what it stores, what it loads. */
 void qn__check_pointer_bits(qn__vm_frame *frame, const qn__vm_instr *instr, unsigned operand);
-void qn__check_store_bits(qn__vm_frame *frame, const qn__vm_instr *instr);
-void qn__check_load_bits(qn__vm_frame *frame, const qn__vm_instr *instr, uint64_t end);
+/* is_row: neighbours access neighbouring bytes. */
+void qn__check_store_bits(qn__vm_frame *frame, const qn__vm_instr *instr, bool is_row);
+void qn__check_load_bits(qn__vm_frame *frame, const qn__vm_instr *instr, uint64_t end, bool is_row);
 void qn__check_copy_bits(qn__vm_frame *frame, const qn__vm_instr *instr);
 
 #endif

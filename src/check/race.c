@@ -278,3 +278,51 @@ void qn__check_race_all(qn__vm_frame *frame, const qn__vm_instr *instr, qn__chec
     else
         touch_all(&t, pointer, offset, size, end, count, is_read(&t));
 }
+
+/* Neither who wrote nor who read has anything to do with what this work-item does now: they did it before `limit`, when all is
+   ordered, or were the same work-item, in this group. Gives a number with the highest bit set then; stamps never have it. */
+static inline uint64_t quiet(qn__check_stamp before, qn__check_stamp now, uint64_t limit, uint64_t group) {
+    const uint64_t others =
+        (before ^ now) & (QN__STAMP_ITEM | QN__STAMP_ATOMIC | QN__STAMP_SEVERAL | QN__STAMP_GROUPS);
+    return (before - limit) | ((others - 1) & (group - 1 - before));
+}
+
+/* A cell for each work-item, most of them quiet, so that there is little to ask. */
+static void touch_row(const toucher *t, qn__check_cell *cells, uint64_t address, uint64_t size, uint64_t end,
+                      bool reads) {
+    enum { AT_ONCE = 16 };
+    const qn__check_window *w = &t->window;
+    const uint64_t limit = (uint64_t)(t->region->is_local ? w->barrier : w->launch) << 32;
+    const uint64_t group = (uint64_t)w->group << 32, next = (uint64_t)1 << QN__CHECK_ITEM_SHIFT;
+    uint64_t i = 0;
+    for (; i + AT_ONCE <= end; i += AT_ONCE) {
+        uint64_t all = UINT64_MAX;
+        for (uint64_t k = 0; k < AT_ONCE; k++) {
+            const qn__check_stamp now = t->stamp + (i + k) * next;
+            all &= quiet(cells[i + k].write, now, limit, group) & quiet(cells[i + k].read, now, limit, group);
+        }
+        if (!(all >> 63)) {
+            for (uint64_t k = i; k < i + AT_ONCE; k++)
+                touch(t, &cells[k], 1, reads, k, address + k * size, size);
+        } else if (reads) {
+            for (uint64_t k = i; k < i + AT_ONCE; k++) cells[k].read = t->stamp + k * next;
+        } else {
+            for (uint64_t k = i; k < i + AT_ONCE; k++) cells[k].write = t->stamp + k * next;
+        }
+    }
+    for (; i < end; i++) touch(t, &cells[i], 1, reads, i, address + i * size, size);
+}
+
+void qn__check_race_row(qn__vm_frame *frame, const qn__vm_instr *instr, qn__check_region *region,
+                        uint64_t address, uint64_t size, uint64_t end, qn__check_access access) {
+    const toucher t = begin(frame, instr, region, access);
+    const uint64_t offset = address - region->begin;
+    qn__check_cell *cells = qn__check_cells(qn__check_state(frame)->checker, region, offset, size);
+    if (!cells) return;
+    const uint64_t count = size >> region->shift;
+    if (count == 1)
+        touch_row(&t, cells, address, size, end, is_read(&t));
+    else
+        for (uint64_t i = 0; i < end; i++)
+            touch(&t, cells + i * count, count, is_read(&t), i, address + i * size, size);
+}

@@ -55,8 +55,14 @@ static void resume(qn__vm_frame *frame, unsigned depth, uint64_t n) {
     set_active(frame, count, n);
 }
 
-/* Of those that run at the depth around the construct, lets the ones whose condition has that value in. */
-static void enter_branch(qn__vm_frame *frame, const qn__vm_instr *instr, bool value, uint64_t n) {
+/* A region with a yield only, that gives nothing and that nobody watches. */
+static bool is_empty(const qn__vm_region *region) {
+    const qn__vm_instr *first = region->instrs;
+    return region->len == 1 && first->ir->op == IR_YIELD && !first->num_copies && first->run == first->plain;
+}
+
+/* Of those that run at the depth around the construct, lets the ones whose condition has that value in. Gives their number. */
+static uint64_t enter_branch(qn__vm_frame *frame, const qn__vm_instr *instr, bool value, uint64_t n) {
     const uint8_t *condition = qn__vm_slot(frame, instr->a);
     uint16_t *codes = frame->codes, from = running(instr->depth - 1u), to = running(instr->depth);
     uint8_t *active = frame->active;
@@ -69,6 +75,7 @@ static void enter_branch(qn__vm_frame *frame, const qn__vm_instr *instr, bool va
     }
     set_active(frame, count, n);
     if (frame->count) qn__vm_run_region(frame, &instr->regions[!value]);
+    return count;
 }
 
 /* Gives the active ones a new code. */
@@ -82,9 +89,10 @@ static void send(qn__vm_frame *frame, uint16_t code) {
    those that still wait for the second; what tells them apart is the condition, which nothing has
    overwritten. */
 static void run_if(qn__vm_frame *frame, const qn__vm_instr *instr) {
-    const uint64_t n = frame->items;
-    enter_branch(frame, instr, true, n);
-    enter_branch(frame, instr, false, n);
+    const uint64_t n = frame->items, came = frame->count;
+    const uint64_t went = enter_branch(frame, instr, true, n);
+    /* Who yields at once has the code of the depth around already. */
+    if (went < came && !is_empty(&instr->regions[1])) enter_branch(frame, instr, false, n);
     resume(frame, instr->depth - 1u, n);
 }
 

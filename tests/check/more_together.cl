@@ -148,6 +148,12 @@
 // local: 2
 // arg: buf:int:16
 // arg: buf:int:1
+// kernel: private_entry_that_goes_away
+// global: 8
+// local: 8
+// arg: buf:int:8=7
+// arg: buf:int:8
+// arg: int:1
 
 kernel void copy_read_before_wait(global const int *x, global int *y) {
     local int t[32];
@@ -354,4 +360,14 @@ kernel void expected_value_unset(global int *y, global atomic_int *n) {
     int mine;
     atomic_compare_exchange_strong(n, &mine, 5); // finds: uninitialised
     y[get_global_id(0)] = 1;
+}
+
+kernel void private_entry_that_goes_away(global int *x, global int *y, int n) {
+    local int mine[8];
+    int near[4] = {1, 2, 3, n}, *table[2] = {x, mine};
+    mine[get_local_id(0)] = 5;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int k = 0; k < 4; k++)
+        if (k * k > 10) table[1] = near;
+    y[get_global_id(0)] = *table[n & 1];
 }
