@@ -87,7 +87,8 @@ struct qn__check_program {
     qn__map64 constructs;                  /* by their instructions: lanes.c */
     bool buffers;                          /* undefined bits of buffers are looked at, too */
     bool orders;                           /* has fences, or atomics that order */
-    bool writes_anywhere;                  /* through pointers that may lead to any buffer */
+    bool has_fences;
+    bool writes_anywhere; /* through pointers that may lead to any buffer */
 };
 
 /* ---- a launch ---- */

@@ -9,7 +9,9 @@ struct qn__check_release {
     uint32_t group, time;            /* index in the run's groups */
     bool is_narrow;                  /* for its own group alone */
     const qn__check_acquired *known; /* what it knew */
+    uint64_t address;                /* the one that leads to it; 0: several do */
     uint32_t visited;
+    bool is_kept; /* by what others know, or a fence: it stays as it is */
 };
 
 struct qn__check_acquired {
@@ -24,6 +26,7 @@ struct qn__check_order {
     const qn__check_acquired **pending; /* by work-item: read, and not fenced yet */
     qn__check_release **fenced;         /* by work-item: its last release fence */
     uint32_t *until;                    /* by work-item: what its own group did up to then is known to it */
+    qn__check_release *last;            /* by this group, or NULL */
     uint64_t items;
     uint32_t visits;
 };
@@ -39,6 +42,7 @@ qn__check_order *qn__check_order_new(qn__arena *arena, uint64_t items) {
 
 void qn__check_order_begin_group(qn__check_order *o) {
     o->known = NULL;
+    o->last = NULL;
     for (uint64_t i = 0; i < o->items; i++) {
         o->pending[i] = NULL;
         o->fenced[i] = NULL;
@@ -63,33 +67,78 @@ static const qn__check_acquired *with(qn__arena *arena, qn__check_release *what,
                                       const qn__check_acquired *next) {
     qn__check_acquired *acquired = QN__NEW(arena, qn__check_acquired);
     *acquired = (qn__check_acquired){what, next};
+    what->is_kept = true;
     return acquired;
 }
 
 static uint32_t this_group(const qn__check_run_state *r) { return (uint32_t)r->groups.len - 1; }
 
-/* What is done from now on is later than the release. */
-static qn__check_release *release(qn__check_run_state *r, bool is_narrow) {
+/* Whether what the second list knows is known by the first, as far as a look at its newest tells. */
+static bool has_list(const qn__check_acquired *list, const qn__check_acquired *other) {
+    enum { NEWEST = 8 };
+    for (unsigned n = 0; list && list != other && n < NEWEST; n++) list = list->next;
+    return list == other;
+}
+
+static bool has_release(const qn__check_acquired *list, const qn__check_release *what) {
+    enum { NEWEST = 8 };
+    for (unsigned n = 0; list && n < NEWEST; n++, list = list->next)
+        if (list->what == what) return true;
+    return false;
+}
+
+/* What is done from now on is later than the release. Of one address, as of a counter or lock in a loop, there is one for the group, which gets
+   later, until somebody keeps it: memory is bounded by what is known, not by how often. */
+static qn__check_release *release(qn__check_run_state *r, bool is_narrow, uint64_t address) {
+    qn__check_order *o = r->order;
+    qn__check_release *last = o->last;
+    if (last && last->is_narrow == is_narrow && last->known == o->known) {
+        const bool is_now = last->time == r->checker->time;
+        if (is_now && last->address != address) last->address = 0;
+        if (!is_now && !last->is_kept && address && last->address == address) last->time = r->checker->time;
+        if (last->time == r->checker->time) return last;
+    }
     qn__check_release *made = QN__NEW(r->arena, qn__check_release);
-    *made = (qn__check_release){this_group(r), r->checker->time, is_narrow, r->order->known, 0};
-    return made;
+    *made = (qn__check_release){.group = this_group(r),
+                                .time = r->checker->time,
+                                .is_narrow = is_narrow,
+                                .known = o->known,
+                                .address = address};
+    return o->last = made;
 }
 
 static void acquire(qn__check_run_state *r, uint64_t item, qn__check_release *from) {
     qn__check_order *o = r->order;
     if (from->group == this_group(r)) {
         if (from->time > o->until[item]) o->until[item] = from->time;
-    } else if (from->is_narrow) {
+        if (has_list(o->known, from->known)) return;
+    } else if (from->is_narrow || has_release(o->known, from)) {
         return;
     }
     o->known = with(r->arena, from, o->known);
+}
+
+/* Whether who acquires the second knows all that the first tells. */
+static bool covers(const qn__check_release *made, const qn__check_release *before) {
+    if (made == before || has_release(made->known, before)) return true;
+    return made->group == before->group && made->time >= before->time &&
+           made->is_narrow <= before->is_narrow && has_list(made->known, before->known);
+}
+
+/* Makes the one that the address leads to the later one, if it knows as much and nobody keeps it. */
+static bool extend(const qn__check_release *made, qn__check_release *before, uint64_t address) {
+    if (before->group != made->group || before->time > made->time || before->is_narrow != made->is_narrow)
+        return false;
+    if (before->is_kept || before->address != address || !has_list(before->known, made->known)) return false;
+    before->time = made->time;
+    return true;
 }
 
 static void read_atomic(qn__check_run_state *r, uint64_t item, qn__check_release *from, bool now) {
     if (!from) return;
     if (now)
         acquire(r, item, from);
-    else
+    else if (r->program->has_fences && !has_release(r->order->pending[item], from))
         r->order->pending[item] = with(r->arena, from, r->order->pending[item]);
 }
 
@@ -98,10 +147,14 @@ static void write_atomic(qn__check_run_state *r, const ir_instr *instr, uint64_t
     qn__check_order *o = r->order;
     const bool keeps = instr->op != IR_ATOMIC_STORE; /* a release sequence goes on */
     qn__check_release *made = o->fenced[item];
-    if (releases(instr->attr.order)) made = release(r, instr->attr.scope <= IR_SCOPE_WORK_GROUP);
-    if (made && before && keeps) {
+    if (releases(instr->attr.order)) made = release(r, instr->attr.scope <= IR_SCOPE_WORK_GROUP, address);
+    if (made && before && keeps && extend(made, before, address)) {
+        made = before;
+    } else if (made && before && keeps && !covers(made, before)) {
         qn__check_release *both = QN__NEW(r->arena, qn__check_release);
         *both = *made;
+        both->address = address;
+        both->is_kept = false;
         both->known = with(r->arena, before, made->known);
         made = both;
     }
@@ -132,7 +185,10 @@ void qn__check_order_fence(qn__vm_frame *frame, const qn__vm_instr *instr) {
             for (const qn__check_acquired *a = o->pending[i]; a; a = a->next) acquire(r, i, a->what);
             o->pending[i] = NULL;
         }
-        if (releases(instr->ir->attr.order)) o->fenced[i] = release(r, false);
+        if (releases(instr->ir->attr.order)) {
+            o->fenced[i] = release(r, false, 0);
+            o->fenced[i]->is_kept = true;
+        }
     }
     qn__check_tick(r);
     instr->plain(frame, instr);

@@ -44,6 +44,7 @@ static void attach(void *user, qn__vm_instr *instr) {
     if (handler) note->place = add_place(program, ir);
     program->writes_anywhere |= writes_anywhere(instr);
     program->orders |= qn__check_orders(ir);
+    program->has_fences |= ir->op == IR_FENCE;
     if (!handler) handler = qn__check_pick_sync(ir);
     if (!handler) handler = qn__check_pick_arith(ir, program->checker->settings.also);
     if (!handler && (note->slots || note->is_tracked || hands_tracked_over(instr)))

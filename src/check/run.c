@@ -215,7 +215,9 @@ static const char *run(qn__check_run_state *r, const uint64_t *extents, uint64_t
     qn__check_shadow_add(r->checker, taken);
     const char *error = run_groups(r, local, scratch);
     if (!error) qn__check_profile_end(r, local_memory);
-    r->checker->shadow -= taken;
+    qn__check_shadow_add(r->checker,
+                         qn__arena_used(r->arena) - taken); /* of groups, and what they know of each other */
+    r->checker->shadow -= qn__arena_used(r->arena);
     return error;
 }
 

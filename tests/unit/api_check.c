@@ -340,6 +340,48 @@ static void more_is_found_when_asked(void **state) {
     qn_context_destroy(context);
 }
 
+/* A buffer that is written takes 16 bytes of shadow memory for each 4 of its own, or for each one where it is accessed by bytes; what
+   atomics order takes as much as there is to know, not as often as they are done. */
+static void shadow_memory_is_bounded(void **state) {
+    (void)state;
+    enum { SIZE = 1 << 20, REST = 1 << 19 };
+    static const char text[] =
+        "kernel void words(global int *x) { x[get_global_id(0)] = 1; }\n"
+        "kernel void bytes(global char *x) { x[get_global_id(0)] = 1; }\n"
+
+        "kernel void count(global atomic_int *n) {\n"
+        "    for (int k = 0; k < 1000; k++)\n"
+        "        atomic_fetch_add_explicit(n + k % 2, 1, memory_order_acq_rel, memory_scope_device);\n"
+        "}\n"
+        "kernel void publish(global atomic_int *n) {\n"
+        "    for (int k = 0; k < 1000; k++)\n"
+        "        atomic_fetch_add_explicit(n + k % 2, 1, memory_order_release, memory_scope_device);\n"
+        "}\n";
+    static const struct {
+        const char *kernel;
+        uint64_t items, most;
+    } rows[] = {{"words", SIZE / 4, 4 * (uint64_t)SIZE},
+                {"bytes", SIZE, 20 * (uint64_t)SIZE},
+                {"count", 512, 4 * (uint64_t)SIZE},
+                {"publish", 512, 4 * (uint64_t)SIZE}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        qn_context *context = make_context(NULL);
+        qn_device *device = get_device(context, "check");
+        qn_program *program = make_program(device, text);
+        qn_kernel *kernel = make_kernel(program, context, rows[i].kernel);
+        qn_buffer *x = make_buffer(device, SIZE, NULL);
+        qn_check_stats stats;
+        assert_ok(context,
+                  qn_launch(NULL, kernel, &(qn_range){.global = {rows[i].items}, .local = {64}}, QN_ARGS(x)));
+        assert_ok(context, qn_device_wait(device, QN_FOREVER));
+        assert_ok(context, qn_check_get_stats(device, &stats));
+        assert_int_equal(stats.memory, SIZE);
+        if (stats.shadow > rows[i].most + REST)
+            fail_msg("%s: %llu bytes of shadow memory", rows[i].kernel, (unsigned long long)stats.shadow);
+        qn_context_destroy(context);
+    }
+}
+
 static void some_of_the_groups_are_run(void **state) {
     (void)state;
     qn_context *context = make_context(NULL);
@@ -450,12 +492,19 @@ static void launches_are_cancelled(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_finding_tells_all),        cmocka_unit_test(a_destroyed_buffer_is_known),
-        cmocka_unit_test(a_race_has_two_places),      cmocka_unit_test(more_is_found_when_asked),
-        cmocka_unit_test(some_of_the_groups_are_run), cmocka_unit_test(other_devices_check_nothing),
-        cmocka_unit_test(objects_have_declarations),  cmocka_unit_test(buffers_have_labels),
-        cmocka_unit_test(findings_are_suppressed),    cmocka_unit_test(operations_and_bytes_are_counted),
-        cmocka_unit_test(architectures_have_names),   cmocka_unit_test(launches_are_cancelled),
+        cmocka_unit_test(a_finding_tells_all),
+        cmocka_unit_test(a_destroyed_buffer_is_known),
+        cmocka_unit_test(a_race_has_two_places),
+        cmocka_unit_test(more_is_found_when_asked),
+        cmocka_unit_test(shadow_memory_is_bounded),
+        cmocka_unit_test(some_of_the_groups_are_run),
+        cmocka_unit_test(other_devices_check_nothing),
+        cmocka_unit_test(objects_have_declarations),
+        cmocka_unit_test(buffers_have_labels),
+        cmocka_unit_test(findings_are_suppressed),
+        cmocka_unit_test(operations_and_bytes_are_counted),
+        cmocka_unit_test(architectures_have_names),
+        cmocka_unit_test(launches_are_cancelled),
         cmocka_unit_test(copies_are_not_to_blame),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
