@@ -231,6 +231,7 @@ struct qn_ring {
     struct qn__ring_gpu *gpu; /* NULL: not opened yet; under the lock */
     bool routes;              /* it has outlets by the host */
 
+    _Atomic uint32_t senders;        /* threads that are at the input's host end */
     _Atomic uint64_t next_id, clock; /* hybrid logical clock of the host's side */
     _Atomic uint64_t heard;          /* the latest clock of what has come; written under the receive lock */
     uint64_t clock_offset;           /* from qn__ring_now to the clock's time */

@@ -332,9 +332,11 @@ static qn_status launch(qn_ring *ring, uint64_t timeout_ns) {
     qn_status status = begin(ring, LAUNCH);
     if (status) return status;
     qn__ring_supervise_anew(ring);
+    pthread_mutex_lock(&ring->receive_lock);
     pthread_mutex_lock(&ring->lock);
     const int before = atomic_load(&ring->state);
     if (before == QN_RING_STOPPED) status = reset(ring);
+    pthread_mutex_unlock(&ring->receive_lock);
     if (!status) note_launch(ring);
     if (!status) enter(ring, LAUNCH);
     if (!status) status = qn__ring_submit(ring);
@@ -378,8 +380,9 @@ static qn_status ends(qn_ring *ring, bool *ended) {
     qn_status status = look(ring);
     if (!status) status = qn_event_done(ring->ended, &done);
     const bool drains = atomic_load(&ring->control->command) == QN__RING_DRAIN;
+    const bool is_sent = atomic_load(&ring->senders) != 0; /* no other begins */
     const bool is_left = drains && is_pending(ring);
-    *ended = done && !is_left;
+    *ended = done && !is_left && !is_sent;
     if (!status && done && is_left && has_work(ring)) status = qn__ring_submit(ring);
     pthread_mutex_unlock(&ring->lock);
     qn__ring_net_unlock(ring);

@@ -76,14 +76,38 @@ static void follow_up(qn_ring *ring, uint32_t band) {
     pthread_mutex_unlock(&ring->drop_lock);
 }
 
+/* A thread is at the queue only while the ring takes messages: it says so first and looks at the state then, and who stops the ring
+   sets the state and then waits for those that are there. They do not wait in between. */
+static qn_status begin_put(qn_ring *ring, const char *function) {
+    atomic_fetch_add(&ring->senders, 1);
+    const int state = atomic_load(&ring->state);
+    if ((state >= QN_RING_LAUNCHED && state <= QN_RING_PAUSED) || state == QN_RING_FAILED) return QN_OK;
+    atomic_fetch_sub(&ring->senders, 1);
+    return qn__ring_fail(ring, QN_ERROR_STATE, "%s: ring '%s' is %s", function, ring->label,
+                         qn__ring_state_name(state));
+}
+
+static void end_put(qn_ring *ring) { atomic_fetch_sub_explicit(&ring->senders, 1, memory_order_release); }
+
+/* Puts a message into its band. *put: there was room for it, by the oldest message where the policy is so. */
+static qn_status put_one(qn_ring *ring, const char *function, uint32_t band, const qn_ring_message *full,
+                         const void *payload, bool *put) {
+    const qn_status status = begin_put(ring, function);
+    if (status) return status;
+    *put = qn__ring_queue_put(&ring->in, band, full, payload);
+    while (!*put && ring->desc.policy == QN_RING_DROP_OLDEST) {
+        drop_oldest(ring, band);
+        *put = qn__ring_queue_put(&ring->in, band, full, payload);
+    }
+    if (*put) atomic_fetch_add_explicit(&ring->sent[band], 1, memory_order_relaxed);
+    end_put(ring);
+    return QN_OK;
+}
+
 /* What to do about a full band, by the policy; *put_again: there may be room now. */
 static qn_status make_room(qn_ring *ring, const char *function, uint32_t band, qn__ring_wait *wait,
                            bool *put_again) {
     *put_again = true;
-    if (ring->desc.policy == QN_RING_DROP_OLDEST) {
-        drop_oldest(ring, band);
-        return QN_OK;
-    }
     if (ring->desc.policy == QN_RING_DROP_NEWEST) {
         *put_again = false;
         atomic_fetch_add_explicit(&ring->dropped[band], 1, memory_order_relaxed);
@@ -99,12 +123,11 @@ static qn_status make_room(qn_ring *ring, const char *function, uint32_t band, q
 qn_status qn__ring_put(qn_ring *ring, const char *function, const qn_ring_message *full, const void *payload,
                        qn__ring_wait *wait) {
     const uint32_t band = full->priority * ring->desc.bands / 256;
-    bool put_again = true;
-    while (!qn__ring_queue_put(&ring->in, band, full, payload)) {
-        const qn_status status = make_room(ring, function, band, wait, &put_again);
+    for (bool put = false, put_again = true; !put;) {
+        qn_status status = put_one(ring, function, band, full, payload, &put);
+        if (!status && !put) status = make_room(ring, function, band, wait, &put_again);
         if (status || !put_again) return status;
     }
-    atomic_fetch_add_explicit(&ring->sent[band], 1, memory_order_relaxed);
     if (ring->is_traced) qn__ring_trace_sent(ring, full, 1);
     if (ring->desc.policy == QN_RING_DROP_OLDEST) follow_up(ring, band);
     const qn_status status = qn__ring_kick_after(ring);
@@ -168,15 +191,18 @@ qn_status qn_ring_send_batch(qn_ring *ring, const qn_ring_batch *batch, uint32_t
     qn__ring_wait wait = qn__ring_wait_since(full.time_ns, timeout_ns);
     for (uint32_t i = 0; i < batch->count;) {
         const unsigned char *payload = (const unsigned char *)batch->payloads + (size_t)i * batch->stride;
+        status = begin_put(ring, "qn_ring_send_batch");
+        if (status) return status;
         uint32_t run =
             qn__ring_queue_put_run(&ring->in, band, &full, payload, batch->stride, batch->count - i);
+        atomic_fetch_add_explicit(&ring->sent[band], run, memory_order_relaxed);
+        end_put(ring);
         if (!run) {
             status = qn__ring_put(ring, "qn_ring_send_batch", &full, payload, &wait);
             if (status) return status;
             run = 1;
-        } else {
-            atomic_fetch_add_explicit(&ring->sent[band], run, memory_order_relaxed);
-            if (ring->is_traced) qn__ring_trace_sent(ring, &full, run);
+        } else if (ring->is_traced) {
+            qn__ring_trace_sent(ring, &full, run);
         }
         i += run;
         full.id += run;
