@@ -64,6 +64,7 @@ qn_status qn_kernel_create(qn_program *program, const char *name, qn_kernel **ou
                         (unsigned)device->info.max_args_size);
     const uint32_t index = (uint32_t)(info - program->info.kernels);
     status = prepare(program, index);
+    if (!status && info->checked) status = prepare(program, info->checked - 1);
     if (status) return status;
     qn_kernel *kernel = qn__object_new(program->object.context, QN__OBJECT_KERNEL);
     if (!kernel) return QN_ERROR_OUT_OF_MEMORY;

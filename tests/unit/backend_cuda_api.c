@@ -89,6 +89,26 @@ static void text_that_sets_registers_is_not_linked(void **state) {
     nothing_left();
 }
 
+/* A launch within a safe kernel's limits runs one form of it, another launch the one that checks each access. */
+static void both_forms_of_a_safe_kernel_are_found(void **state) {
+    (void)state;
+    static const char text[] = "kernel void f(global int *p, int i) { p[i + get_global_id(0)] = 1; }\n";
+    rig r = make_rig(&no_cache);
+    qn_program *program;
+    assert_ok(r.context,
+              qn_program_create(r.device, &(qn_program_desc){.source = text, .safe = true}, &program));
+    qn_kernel *kernel = make_kernel(program, r.context, "f");
+    qn_buffer *buffer = make_buffer(r.device, 256, NULL);
+    assert_ok(r.context, qn_launch(NULL, kernel, QN_RANGE(32), QN_ARGS(buffer, 0)));
+    assert_ok(r.context, qn_launch(NULL, kernel, QN_RANGE(32), QN_ARGS(buffer, 60)));
+    assert_ok(r.context, qn_device_wait(r.device, QN_FOREVER));
+    qn_buffer_destroy(buffer);
+    qn_kernel_destroy(kernel);
+    qn_program_destroy(program);
+    drop_rig(&r);
+    nothing_left();
+}
+
 /* The driver's copies between devices are of their memory: what lies with the host goes there directly. */
 static void host_memory_goes_to_other_devices(void **state) {
     (void)state;
@@ -912,6 +932,7 @@ int main(void) {
         cmocka_unit_test(runs_a_kernel),
         cmocka_unit_test(second_start_compiles_nothing),
         cmocka_unit_test(text_that_sets_registers_is_not_linked),
+        cmocka_unit_test(both_forms_of_a_safe_kernel_are_found),
         cmocka_unit_test(host_memory_goes_to_other_devices),
         cmocka_unit_test(packed_code_is_only_loaded),
         cmocka_unit_test(kernels_are_found_when_they_are_made),
