@@ -4,7 +4,7 @@
 
 #include "util/arena.h"
 
-/* A kernel's name as drivers are given it: its own, or a shorter one. */
+/* A kernel's name as drivers are given it: its own, or a shorter one of ASCII. */
 const char *qn__symbol_of(qn__arena *arena, const char *kernel);
 
 #endif

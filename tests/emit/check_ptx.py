@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""ptxas accepts the PTX of kernel tests: of every other one for the newest architecture that it is asked about, of the others
-for the oldest, of every twelfth for those between. Kernels that the target refuses with a sentence are counted; a crash or an
+"""ptxas accepts the PTX of kernel tests: of every third one for the newest architecture that it is asked about, of another third
+for the oldest, of every sixteenth for those between. Kernels that the target refuses with a sentence are counted; a crash or an
 internal error is a failure, and so is a module that asks for a newer architecture than it was written for. The largest
 kernel parameters that are translated stay within what an indexed read of the constant bank reaches.
 Usage: check_ptx.py QUERN SOURCE_DIR [FILE.cl ...]       these files for all architectures
@@ -101,7 +101,7 @@ def main():
     everything = bool(files)
     if not files or files == ["all"]:
         files = []
-        for pattern in ("tests/cl/*.cl", "kernels/*.cl", "tools/quern/texts/*.cl"):
+        for pattern in ("tests/cl/*.cl", "tests/wgsl/*.wgsl", "kernels/*.cl", "tools/quern/texts/*.cl"):
             files += sorted(glob.glob(os.path.join(source, pattern)))
     files = [f for f in files if not re.match(r"error_|warning_as_error|pp_error", os.path.basename(f))]
     with tempfile.TemporaryDirectory() as folder:
@@ -112,7 +112,7 @@ def main():
         jobs = []
         for number, arch in enumerate(known):
             ends = arch in (known[0], known[-1])
-            step = 1 if everything else 2 if ends else 12
+            step = 1 if everything else 3 if ends else 16
             first = (arch == known[0] if ends else number) % step
             jobs += [(quern, ptxas, arch, path, folder) for path in files[first::step]]
         with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:

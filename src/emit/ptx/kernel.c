@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "emit/ptx/internal.h"
+#include "emit/symbol.h"
 
 enum {
     STATIC_SHARED = 48 << 10, /* the most that a device gives to variables of fixed size */
@@ -211,7 +212,7 @@ static void report(ptx_emitter *e) {
 void qn__ptx_kernel(ptx_emitter *module, ir_function *kernel, qn__buf *text) {
     ptx_emitter e = *module;
     e.function = kernel;
-    e.symbol = kernel->name;
+    e.symbol = qn__symbol_of(e.arena, kernel->name);
     e.loc = kernel->loc;
     e.next_label = 1;
     e.lines.len = e.operands.len = 0;
