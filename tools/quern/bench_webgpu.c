@@ -317,8 +317,8 @@ static bool make_twin(const session *s, uint32_t index, object queue, char *why)
     to->pipeline = make_pipeline(s->w, source, step.kernel);
     free(source);
     if (to->groups[0] > UINT16_MAX) {
-        snprintf(why, BENCH_WHY, "its %u groups are more than the %d of a dispatch", to->groups[0],
-                 UINT16_MAX);
+        snprintf(why, BENCH_WHY, "its %u groups are more than the %u of a dispatch", to->groups[0],
+                 (unsigned)UINT16_MAX);
         return false;
     }
     if (to->pipeline && bind(s, &step, queue, to)) return true;
