@@ -95,6 +95,46 @@ static const struct {
                      "    }\n"
                      "    return y;\n"
                      "}\n"},
+    /* x log2(e) = n + f with |f| <= 1/2, or beyond it where 2^n is the largest or the least number; n is in the low bits of t. */
+    {"quick_exp_", "static T quick_exp_T(T x) {\n"
+                   "    const T t = fma(fmin(fmax(x, -87.0f), 88.0f), 0x1.715476p+0f, 0x1.8p23f);\n"
+                   "    const T f = fma(x, 0x1.4ae0cp-26f, fma(x, 0x1.715476p+0f, 0x1.8p23f - t));\n"
+                   "    return native_exp2(f) * as_float((as_uint(t) << 23) + 0x3f800000);\n"
+                   "}\n"},
+    /* A polynomial below 0.55, where 1 - 2 / (1 + e^2x) would cancel. */
+    {"quick_tanh_", "static T quick_tanh_T(T x) {\n"
+                    "    const T a = fabs(x), z = x * x, e = native_exp2(a * 0x1.715476p+1f);\n"
+                    "    T p = fma(0.01634879f, z, -0.05262778f);\n"
+                    "    p = fma(fma(p, z, 0.1332009f), z, -0.33332923f);\n"
+                    "    const T large = fma(-2.0f, native_recip(1 + e), 1.0f);\n"
+                    "    return a > 0.55f ? copysign(large, x) : fma(p * z, x, x);\n"
+                    "}\n"},
+    /* max(x, 0) - |x| Phi(-|x|). Phi(-t) is 2 to the power of a polynomial less t^2 log2(e) / 2, which is fitted up to 5.5. */
+    {"quick_gelu_", "static T quick_gelu_T(T x) {\n"
+                    "    const T t = fabs(x), u = fmin(t, 5.5f);\n"
+                    "    T p = fma(-0x1.8134c6p-26f, u, 0x1.6fd24ap-21f);\n"
+                    "    p = fma(fma(p, u, -0x1.2e1cf6p-17f), u, 0x1.0e3884p-14f);\n"
+                    "    p = fma(fma(p, u, -0x1.ef5bd2p-13f), u, -0x1.8bc5a8p-14f);\n"
+                    "    p = fma(fma(p, u, 0x1.cf2c74p-8f), u, -0x1.ae4c22p-5f);\n"
+                    "    p = fma(fma(p, u, 0x1.0c72aap-2f), u, -0x1.26af04p+0f);\n"
+                    "    p = fma(t * -0x1.715476p-1f, t, fma(p, u, -0x1.fffffep-1f));\n"
+                    "    return fma(-fmin(t, 20.0f), native_exp2(p), fmax(x, 0.0f));\n"
+                    "}\n"},
+};
+
+/* What is computed in f32 on CUDA devices by their powers of 2 and reciprocals, which are right to two units in the last place: the
+   functions of the maths library would take longer than memory does. */
+static const struct {
+    qn__op op;
+    const char *text;
+} quick[] = {
+    {QN__OP_EXP, "quick_exp_T(A)"},
+    {QN__OP_TANH, "quick_tanh_T(A)"},
+    {QN__OP_SIGMOID, "native_recip(1 + quick_exp_T(-A))"},
+    {QN__OP_SILU, "A * native_recip(1 + quick_exp_T(-A))"},
+    {QN__OP_GELU, "quick_gelu_T(A)"},
+    {QN__OP_GELU_TANH,
+     "A * native_recip(1 + quick_exp_T(K(-1.59576912160573071176) * (A + K(0.044715) * A * A * A)))"},
 };
 
 static size_t word_length(const char *text) {
@@ -131,8 +171,11 @@ static size_t add_constant(qn__text *to, const char *text, bool is_double) {
     return n + 1;
 }
 
-static const char *expression_of(qn__op op, qn_element type) {
+static const char *expression_of(const qn_tensors *tensors, qn__op op, qn_element type) {
     const qn__op_info *info = &qn__ops[op];
+    const bool is_quick = tensors->info.kind == QN_DEVICE_CUDA && qn__value_type(type) == QN_F32;
+    for (size_t i = 0; is_quick && i < sizeof quick / sizeof *quick; i++)
+        if (quick[i].op == op) return quick[i].text;
     if (op == QN__OP_BIT_NOT && type == QN_BOOL) return "!A";
     if (qn__is_float(type)) return info->real;
     return info->integer && strcmp(info->integer, "=") == 0 ? info->real : info->integer;
@@ -140,7 +183,7 @@ static const char *expression_of(qn__op op, qn_element type) {
 
 void qn__text_op(qn__text *to, qn__text *helpers, qn__op op, qn_element type, const char *const *operands,
                  const char *result) {
-    const char *at = expression_of(op, type), *value = qn__element_of(type)->value;
+    const char *at = expression_of(to->tensors, op, type), *value = qn__element_of(type)->value;
     const bool wrap = type == QN_BOOL && qn__ops[op].rule != QN__TRUTH && op != QN__OP_WHERE;
     if (wrap) qn__text_add(to, "(");
     while (*at) {
