@@ -208,7 +208,13 @@ static bench bench_open(void) {
 
 static bool is_denormal(long double x) { return x != 0 && fabsl(x) < 0x1p-126L; }
 
-static unsigned check_results(const values *v, const small_format *to, unsigned k, const unsigned char *out) {
+/* A double is a float on its way, which may be zero by then, or not seen to be exact. */
+static bool is_denormal_on_the_way(const bench *b, source_type from, long double x) {
+    return b->flushes && from == FROM_DOUBLE && is_denormal(x);
+}
+
+static unsigned check_results(const bench *b, const values *v, const small_format *to, unsigned k,
+                              const unsigned char *out) {
     const variant *how = &variants[k];
     const unsigned size = to->bits / 8;
     unsigned failures = 0, guess = 0;
@@ -217,7 +223,7 @@ static unsigned check_results(const values *v, const small_format *to, unsigned 
         const unsigned want = small_of(to, x, how->rounding, how->saturates, &guess);
         unsigned got = 0;
         memcpy(&got, out + i * size, size);
-        if (got == want) continue;
+        if (got == want || is_denormal_on_the_way(b, v->type, x)) continue;
         print_error("convert_qn_%s%s of %s %La: %#x, not %#x\n", to->name, how->suffix, sources[v->type].name,
                     x, got, want);
         failures++;
@@ -237,7 +243,7 @@ static unsigned check_kernel(const bench *b, qn_program *program, const values *
     assert_ok(b->context, qn_launch(NULL, kernel, QN_RANGE(v->count), QN_ARGS(in, out, (uint32_t)v->count)));
     assert_ok(b->context, qn_buffer_read(out, 0, results, total));
     unsigned failures = 0;
-    for (unsigned k = 0; k < variants_of(to); k++) failures += check_results(v, to, k, results + k * each);
+    for (unsigned k = 0; k < variants_of(to); k++) failures += check_results(b, v, to, k, results + k * each);
     free(results);
     qn_buffer_destroy(out);
     qn_buffer_destroy(in);
