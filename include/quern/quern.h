@@ -569,8 +569,8 @@ typedef struct qn_program_desc {
    compiled without optimisation, or else interpreted; `log` gets a warning. Any thread.
    `safe` is for kernels that others wrote: an access outside of the buffers and arrays that a kernel was given or has reads zero or is
    dropped; the next call that waits for the device says QN_ERROR_KERNEL_FAILED with the first one's line, name and place (of a launch
-   on a persistent stream the next wait for that stream, even where it is in vain). Results of right
-   kernels are the same. A pointer whose origin is hidden, or a built-in that cannot be checked, is QN_ERROR_UNSUPPORTED with the line.
+   on a persistent stream the next wait for that stream, even where it is in vain). So is an access at an address that is no multiple
+   of what its type asks for, 16 bytes at most, which takes some devices down. Results of right kernels are the same. A pointer whose origin is hidden, or a built-in that cannot be checked, is QN_ERROR_UNSUPPORTED with the line.
    With `loop_budget` no such kernel runs for ever: all loops of a work-item together go round that many times, then each is left the
    next time that it would go round, and the next wait says QN_ERROR_KERNEL_FAILED with the loop's line. Loops that, optimised, go
    round a constant number of times, at most 1,024 with those in them, are not counted; loops with barriers, and those with sub-group functions,

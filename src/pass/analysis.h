@@ -22,6 +22,13 @@ qn__uniformity qn__uniformity_analyse_row(qn__arena *arena, ir_function *kernel,
 qn__uniformity qn__uniformity_analyse_sub_group(qn__arena *arena, ir_function *kernel);
 bool qn__uniformity_is_varying_branch(const qn__uniformity *u, const ir_instr *construct);
 
+/* ---- alignment.c ---- */
+
+enum { QN__BEGIN_ALIGN = 16 }; /* of buffers, of their views and of local arguments */
+
+/* By value id: how many low bits of an integer or an address are known to be zero. */
+const uint8_t *qn__find_zeros(qn__arena *arena, const ir_function *kernel);
+
 /* ---- bounds.c ---- */
 
 /* Whether an f32 (each lane of a vector) is NaN or known to be neither tiny nor huge: from 2^-100 to 2^100, or the

@@ -7,6 +7,8 @@
    made of the parameter's size, which is one more argument. A pointer that may be into one of several pieces of memory is
    compared with each of them; what it may be into, points_to.c finds.
 
+   An access whose address is not known to be aligned as its type asks is looked at likewise: some devices are lost by it.
+
    Of a kernel two are made where that helps: the kernel, in which accesses that the limits (ir/limits.h) bound are left as they
    are, and a checked one, behind all others, which is launched where the limits do not hold. */
 #include "pass/guard.h"
@@ -35,8 +37,10 @@ typedef struct guard {
     ir_builder b;
     qn__rewrite rewrite;
     qn__points_to sets;
-    uint32_t num_params; /* those of the source, and the state */
-    QN__VEC(room) rooms; /* at the body's begin */
+    uint32_t num_params;  /* those of the source, and the state */
+    const uint8_t *zeros; /* low bits that addresses are known to have */
+    uint32_t num_zeros;   /* by value id below */
+    QN__VEC(room) rooms;  /* at the body's begin */
     ir_value *faults;
     unsigned least; /* verdicts below get a guard */
     bool changed;
@@ -85,26 +89,39 @@ static bool is_note(const ir_instr *i) {
            i->parent->function->args.data[to->index].flags & IR_ARG_FAULTS;
 }
 
+/* Atomics have it of their size, whatever their type's is. */
+static uint32_t align_of(const ir_instr *i) {
+    switch (i->op) {
+    case IR_ATOMIC_LOAD: return (uint32_t)size_of(i->results[0]->type);
+    case IR_ATOMIC_STORE:
+    case IR_ATOMIC_RMW:
+    case IR_ATOMIC_CAS: return (uint32_t)size_of(i->operands[1]->type);
+    default: return i->attr.align < QN__BEGIN_ALIGN ? i->attr.align : QN__BEGIN_ALIGN;
+    }
+}
+
 unsigned qn__accesses_of(const ir_instr *i, qn__access accesses[QN__MOST_ACCESSES]) {
     if (is_note(i)) return 0;
     switch (i->op) {
     case IR_LOAD:
     case IR_ATOMIC_LOAD:
-        accesses[0] = (qn__access){i->operands[0], i->attr.offset, size_of(i->results[0]->type), false};
+        accesses[0] =
+            (qn__access){i->operands[0], i->attr.offset, size_of(i->results[0]->type), false, align_of(i)};
         return 1;
     case IR_STORE:
     case IR_ATOMIC_STORE:
     case IR_ATOMIC_RMW:
     case IR_ATOMIC_CAS:
-        accesses[0] = (qn__access){i->operands[0], i->attr.offset, size_of(i->operands[1]->type), true};
+        accesses[0] =
+            (qn__access){i->operands[0], i->attr.offset, size_of(i->operands[1]->type), true, align_of(i)};
         return 1;
     case IR_COPY:
-        accesses[0] = (qn__access){i->operands[0], 0, i->attr.size, true};
-        accesses[1] = (qn__access){i->operands[1], 0, i->attr.size, false};
+        accesses[0] = (qn__access){i->operands[0], 0, i->attr.size, true, align_of(i)};
+        accesses[1] = (qn__access){i->operands[1], 0, i->attr.size, false, align_of(i)};
         return 2;
     case IR_MATRIX_LOAD:
     case IR_MATRIX_STORE:
-        accesses[0] = (qn__access){i->operands[1], 0, 0, i->op == IR_MATRIX_STORE};
+        accesses[0] = (qn__access){i->operands[1], 0, 0, i->op == IR_MATRIX_STORE, 1};
         return 1;
     default: return 0;
     }
@@ -248,6 +265,7 @@ static ir_value *begin_here(guard *g, const qn__memory *memory) {
 typedef struct check {
     ir_value *inside, *at, *size; /* bool; bytes behind the begin, bytes that are there */
     const char *name;             /* of the memory, or NULL */
+    ir_value *is_aligned;         /* NULL: it was not looked at */
 } check;
 
 static ir_value *both(guard *g, ir_value *a, ir_value *b) { return a ? op2(g, IR_AND, a, b) : b; }
@@ -285,9 +303,8 @@ static bool check_access(guard *g, const qn__access *access, const ir_instr *ins
     const qn__memory memory = qn__memory_of(g->kernel, access->pointer);
     if (!memory.root)
         return check_candidates(g, access->pointer, instr, access->offset, access->size, result);
-    result->at = distance(g, access->pointer, access->offset);
-    result->size = size_in(g, &memory);
-    result->name = memory.name;
+    *result = (check){
+        .at = distance(g, access->pointer, access->offset), .size = size_in(g, &memory), .name = memory.name};
     result->inside = op2(g, IR_ULT, result->at, room_in(g, &memory, access->size));
     return true;
 }
@@ -307,13 +324,81 @@ static bool check_lines(guard *g, const qn__access *access, const ir_instr *inst
     }
     ir_value *stride = instr->operands[2];
     ir_value *span = with(g, IR_ADD, with(g, IR_MUL, stride, (lines - 1) * bytes), length * bytes);
-    result->at = distance(g, access->pointer, access->offset);
-    result->size = size_in(g, &memory);
-    result->name = memory.name;
+    *result = (check){
+        .at = distance(g, access->pointer, access->offset), .size = size_in(g, &memory), .name = memory.name};
     result->inside = with(g, IR_ULT, stride, FURTHEST);
     result->inside = both(g, result->inside, op2(g, IR_ULE, span, result->size));
     result->inside = both(g, result->inside, op2(g, IR_ULE, result->at, op2(g, IR_SUB, result->size, span)));
     return true;
+}
+
+/* ---- alignment ---- */
+
+static bool is_aligned(const guard *g, const qn__access *access) {
+    const uint32_t id = access->pointer->id;
+    const unsigned zeros = id < g->num_zeros ? g->zeros[id] : 0;
+    const uint64_t mask = access->align - 1u;
+    return !((uint64_t)access->offset & mask) && !(mask >> zeros);
+}
+
+/* The begins of all memory are aligned as far as any access asks for: how far behind it is tells. */
+static void check_alignment(guard *g, const qn__access *access, bool is_inside, check *c) {
+    ir_value *rest = with(g, IR_AND, c->at, access->align - 1u);
+    ir_value *is_whole = op2(g, IR_EQ, rest, wide(g, 0));
+    if (is_inside) c->inside = NULL;
+    c->is_aligned = is_whole;
+}
+
+static void raise(uint32_t *align, uint32_t wanted) {
+    if (*align < wanted) *align = wanted;
+}
+
+typedef struct raising {
+    ir_function *kernel;
+    const ir_value *root; /* NULL: all objects of the space */
+    ir_space space;
+    uint32_t align;
+} raising;
+
+static void raise_object(ir_instr *i, void *user) {
+    const raising *r = user;
+    if (i->op != IR_VAR && i->op != IR_LOCAL && i->op != IR_GLOBAL) return;
+    if (r->root ? r->root != i->results[0] : i->results[0]->type.space != r->space) return;
+    if (i->op == IR_VAR) raise(&i->attr.var->align, r->align);
+    if (i->op == IR_LOCAL) raise(&r->kernel->locals.data[i->attr.index].align, r->align);
+    if (i->op == IR_GLOBAL) raise(&r->kernel->module->globals.data[i->attr.index].align, r->align);
+}
+
+/* Objects are aligned as the widest access to them wants; none wants more than buffers have. */
+static void raise_objects(ir_instr *i, void *user) {
+    qn__access accesses[QN__MOST_ACCESSES];
+    ir_function *kernel = user;
+    const unsigned count = qn__accesses_of(i, accesses);
+    for (unsigned k = 0; k < count; k++) {
+        const qn__memory memory = qn__memory_of(kernel, accesses[k].pointer);
+        raising r = {kernel, memory.root, (ir_space)accesses[k].pointer->type.space, accesses[k].align};
+        const ir_instr *def =
+            memory.root && memory.root->value_kind == IR_VALUE_RESULT ? memory.root->def : NULL;
+        if (def)
+            raise_object(memory.root->def, &r);
+        else if (!memory.root)
+            qn__ir_walk(kernel->body, raise_object, &r);
+        if (!memory.root && r.space == IR_CONSTANT_SPACE) /* those whose addresses stand in others */
+            for (size_t n = 0; n < kernel->module->globals.len; n++)
+                raise(&kernel->module->globals.data[n].align, r.align);
+    }
+    if (!count || !qn__ir_has(i->op, IR_ATTR_ALIGN) || i->attr.align <= QN__BEGIN_ALIGN) return;
+    i->attr.align = QN__BEGIN_ALIGN;
+    qn__ir_touch(i);
+}
+
+/* Of parameters by value, which no launch can move: read in smaller parts. */
+static void lower_alignment(ir_instr *instr, const guard *g, const qn__access *access) {
+    qn__access less = *access;
+    while (!is_aligned(g, &less)) less.align /= 2;
+    if (instr->attr.align == less.align) return;
+    instr->attr.align = less.align;
+    qn__ir_touch(instr);
 }
 
 /* ---- what happens then ---- */
@@ -335,8 +420,7 @@ void qn__note_fault(ir_builder *b, const qn__fault *fault) {
     ir_instr *first = qn__ir_if(b, qn__ir_op2(b, IR_EQ, count->results[0], none), NULL, 0);
     first->flags |= IR_BRANCH;
     qn__ir_at_end(b, first->regions[0]);
-    store_fault(b, fault->faults, qn__ir_const_int(b->function, IR_I32, fault->site),
-                offsetof(qn__faults, site));
+    store_fault(b, fault->faults, fault->site, offsetof(qn__faults, site));
     store_fault(b, fault->faults, fault->at, offsetof(qn__faults, at));
     store_fault(b, fault->faults, fault->size, offsetof(qn__faults, size));
     qn__ir_yield(b, NULL, 0);
@@ -354,15 +438,32 @@ uint32_t qn__add_site(ir_module *module, ir_loc loc, const char *kernel, const c
     return (uint32_t)module->sites.len - 1;
 }
 
-static void note_access(guard *g, const ir_instr *instr, const qn__access *access, const check *c) {
+/* The number of the check, for one of its two reasons. */
+static ir_value *site_of(guard *g, const ir_instr *instr, const qn__access *access, const check *c,
+                         bool is_for_alignment) {
     const char *name = c->name;
-    char size[32] = "a fragment";
+    char size[32] = "a fragment", align[32] = "";
+    if (is_for_alignment) snprintf(align, sizeof align, ", not aligned to %u,", (unsigned)access->align);
     if (access->size) snprintf(size, sizeof size, "%llu bytes", (unsigned long long)access->size);
     const char *what =
-        qn__arena_printf(g->context->scratch, "%s %s %s%s%s", access->writes ? "writes" : "reads", size,
-                         name ? "of '" : "where a pointer leads", name ? name : "", name ? "'" : "");
-    const uint32_t site = qn__add_site(g->module, instr->loc, g->name, what);
+        qn__arena_printf(g->context->scratch, "%s %s %s%s%s%s", access->writes ? "writes" : "reads", size,
+                         name ? "of '" : "where a pointer leads", name ? name : "", name ? "'" : "", align);
+    return qn__ir_const_int(g->kernel, IR_I32, qn__add_site(g->module, instr->loc, g->name, what));
+}
+
+static void note_access(guard *g, const ir_instr *instr, const qn__access *access, const check *c) {
+    ir_value *site = c->inside ? site_of(g, instr, access, c, false) : NULL;
+    if (c->is_aligned) {
+        ir_value *unaligned = site_of(g, instr, access, c, true);
+        site = site ? qn__ir_select(&g->b, c->inside, unaligned, site) : unaligned;
+    }
     qn__note_fault(&g->b, &(qn__fault){g->faults, site, c->at, c->size});
+}
+
+/* Whether the access happens. */
+static ir_value *is_right(guard *g, const check *c) {
+    if (!c->is_aligned) return c->inside;
+    return both(g, c->inside, c->is_aligned);
 }
 
 static ir_instr *copy_of(guard *g, const ir_instr *from) {
@@ -389,7 +490,8 @@ static void enclose(guard *g, ir_instr *instr, const qn__access *accesses, const
     const bool gives = instr->num_results > 0;
     const ir_type type = gives ? instr->results[0]->type : word_type;
     ir_value *inside = NULL;
-    for (unsigned k = 0; k < count; k++) inside = both(g, inside, checks[k].inside);
+    ir_value *right[QN__MOST_ACCESSES];
+    for (unsigned k = 0; k < count; k++) inside = both(g, inside, right[k] = is_right(g, &checks[k]));
     ir_instr *branch = qn__ir_if(&g->b, inside, &type, gives);
     branch->flags |= IR_BRANCH;
     qn__ir_at_end(&g->b, branch->regions[0]);
@@ -398,7 +500,7 @@ static void enclose(guard *g, ir_instr *instr, const qn__access *accesses, const
     qn__ir_at_end(&g->b, branch->regions[1]);
     for (unsigned k = 0; k < count; k++) {
         if (k + 1 < count) { /* which of them was it? */
-            ir_instr *which = qn__ir_if(&g->b, checks[k].inside, NULL, 0);
+            ir_instr *which = qn__ir_if(&g->b, right[k], NULL, 0);
             qn__ir_at_end(&g->b, which->regions[0]);
             note_access(g, instr, &accesses[k + 1], &checks[k + 1]);
             qn__ir_yield(&g->b, NULL, 0);
@@ -425,11 +527,18 @@ static void guard_access(guard *g, ir_instr *instr) {
     const unsigned all = qn__accesses_of(instr, accesses);
     qn__ir_at(&g->b, instr);
     for (unsigned k = 0; k < all; k++) {
-        if (qn__limit_of(instr, k) >= g->least) continue;
+        const bool is_inside = qn__limit_of(instr, k) >= g->least;
         accesses[k].pointer = qn__rewrite_get(accesses[k].pointer);
+        bool must_align = !is_aligned(g, &accesses[k]);
+        if (must_align && accesses[k].pointer->type.space == IR_PARAM_SPACE) {
+            lower_alignment(instr, g, &accesses[k]);
+            must_align = false;
+        }
+        if (is_inside && !must_align) continue;
         const bool found = accesses[k].size ? check_access(g, &accesses[k], instr, &checks[count])
                                             : check_lines(g, &accesses[k], instr, &checks[count]);
         if (!found) return;
+        if (must_align) check_alignment(g, &accesses[k], is_inside, &checks[count]);
         wanted[count++] = accesses[k];
     }
     if (count) enclose(g, instr, wanted, checks, count);
@@ -550,6 +659,8 @@ static void guard_kernel(qn__pass_context *context, ir_function *kernel, const c
                .least = least};
     g.faults = qn__vec_last(&kernel->args).value;
     g.sets = qn__points_to_find(context->scratch, kernel, ALL, 0, false);
+    g.zeros = qn__find_zeros(context->scratch, kernel);
+    g.num_zeros = kernel->num_values;
     g.b = (ir_builder){.function = kernel};
     visit(&g, kernel->body);
     if (g.changed) qn__ir_walk(kernel->body, forget_promises, NULL);
@@ -559,6 +670,7 @@ static void make_safe(qn__pass_context *context, ir_function *kernel) {
     const uint32_t num_params = (uint32_t)kernel->args.len;
     qn__index_pointers(context, kernel);
     add_params(kernel);
+    qn__ir_walk(kernel->body, raise_objects, kernel);
     if (context->options->loop_budget) qn__budget_loops(context, kernel, qn__vec_last(&kernel->args).value);
     const qn__limits limits = qn__find_limits(context->module->arena, context->scratch, kernel);
     if (limits.words) {

@@ -24,6 +24,7 @@ typedef struct qn__access {
     int64_t offset; /* on top of it */
     uint64_t size;  /* bytes; 0: `rows` say */
     bool writes;
+    uint32_t align; /* of its address, as the instruction relies on it: at most QN__BEGIN_ALIGN */
 } qn__access;
 enum { QN__MOST_ACCESSES = 2 };
 unsigned qn__accesses_of(const ir_instr *instr, qn__access accesses[QN__MOST_ACCESSES]);
@@ -46,8 +47,8 @@ typedef struct qn__limits {
 
 /* What a safe kernel notes where it would do what it may not. */
 typedef struct qn__fault {
-    ir_value *faults; /* the parameter that leads to qn__faults (util/faults.h) */
-    uint32_t site;
+    ir_value *faults;    /* the parameter that leads to qn__faults (util/faults.h) */
+    ir_value *site;      /* i32: the check's number */
     ir_value *at, *size; /* i64 */
 } qn__fault;
 /* The text of a check, "FILE:LINE: kernel 'NAME' WHAT"; gives its number. */

@@ -102,7 +102,8 @@ static void count_jump(budgeter *b, ir_instr *jump, uint32_t site, ir_value *lef
     ir_instr *branch = qn__ir_if(&at, qn__ir_op2(&at, IR_EQ, count, none), NULL, 0);
     branch->flags |= IR_BRANCH;
     qn__ir_at_end(&at, branch->regions[0]);
-    qn__note_fault(&at, &(qn__fault){b->faults, site, qn__ir_const_int(kernel, IR_I64, 0),
+    qn__note_fault(&at, &(qn__fault){b->faults, qn__ir_const_int(kernel, IR_I32, site),
+                                     qn__ir_const_int(kernel, IR_I64, 0),
                                      qn__ir_const_int(kernel, IR_I64, (int64_t)QN__FAULT_OF_LOOP)});
     leave(b, &at, loop);
     qn__ir_at_end(&at, branch->regions[1]);

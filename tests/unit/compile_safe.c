@@ -31,6 +31,19 @@ static const struct body {
     {"for (int s = 0; s < n; s += 16) { l[i % 16] = y[s + i % 16]; barrier(1); x[i] ^= l[s % 16]; "
      "barrier(1); }",
      false},
+    /* what is known to be aligned */
+    {"((global int4 *)x)[i & 15] = (int4)(1);", false},
+    {"if (i < 15) ((global int4 *)(x + 4))[i] = (int4)(1);", false},
+    {"((global int4 *)(x + (i & 15) * 4))[0] = (int4)(1);", false},
+    {"for (int k = 0; k < n / 4; k++) ((global int4 *)x)[k] = (int4)(1);", false},
+    {"for (int k = 0; k < n; k += 4) *(global int4 *)(x + k) = (int4)(1);", false},
+    {"global int4 *p = (global int4 *)x; for (int k = 0; k < 16; k++) *p++ = (int4)(1);", false},
+    {"((local int4 *)l)[i & 3] = (int4)(1);", false},
+    {"uchar b[64]; for (int k = 0; k < 64; k++) b[k] = y[k]; x[i] = *(uint *)(b + (i & 60));", false},
+    {"if (i < 15) ((global int4 *)(x + 1))[i] = (int4)(1);", true},
+    {"if (i < 15) *(global int4 *)(x + i) = (int4)(1);", true},
+    {"x[i] = *(global int *)((global char *)y + (i & 63));", true},
+    {"uchar b[64]; for (int k = 0; k < 64; k++) b[k] = y[k]; x[i] = *(uint *)(b + (i & 58));", true},
     /* pointers that move */
     {"global int *p = x; for (int k = 0; k < 4; k++) { if (y[k]) p = x + i; *p = 1; }", false},
     {"global int *p = x, *q = x + 32; for (int k = 0; k < n; k++) { global int *t = p; p = q; q = t; p[i & "
