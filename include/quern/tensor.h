@@ -25,7 +25,7 @@
    - Types narrower than f32 are computed in f32. A fused kernel rounds what it stores and what qn_cast makes, not what it hands
    on inside.
    - Functions meet the bounds of OpenCL C. On CUDA devices exp, tanh, sigmoid, silu and the two gelu are computed in f32 by the
-   device's own powers of 2 and reciprocals: within 4 units in the last place, of gelu (1 + x^2 / 4) times that and below -5.5
+   device's own powers of 2 and reciprocals: within 4 units in the last place, of gelu (1 + x^2 / 2) times that and below -5.5
    within 2^-24; what is below 2^-120 may be 0.
    - Threads: all tensors of one qn_tensors are for one thread at a time. */
 #ifndef QUERN_TENSOR_H

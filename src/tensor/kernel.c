@@ -12,6 +12,27 @@ static const qn__instance *instance_of(const qn__maker *m, uint32_t i) { return 
 
 static const char *const barrier_text = "    barrier(CLK_LOCAL_MEM_FENCE);\n";
 
+/* By sub-groups, then all of these. A group does that once for each of its `parts`, so that nobody waits behind it. Where all sub-groups are
+   known to be as large, the loops are unrolled. */
+static void join_group(const qn__maker *m, qn__text *to, const char *value, const char *join) {
+    const qn_device_info *info = &m->schedule->tensors->info;
+    const bool is_known = info->kind == QN_DEVICE_CUDA && m->shape.lanes % info->sub_group_size == 0;
+    char half[40] = "get_max_sub_group_size() / 2", number[40] = "get_num_sub_groups()";
+    const char *unroll = is_known ? "_Pragma(\"unroll\") " : "";
+    if (is_known) {
+        snprintf(half, sizeof half, "%u", info->sub_group_size / 2);
+        snprintf(number, sizeof number, "%u", m->shape.lanes / info->sub_group_size);
+    }
+    qn__text_add(to,
+                 "    %sfor (uint step = %s; step > 0; step /= 2) {\n"
+                 "        const %s a = sub_group_shuffle_xor(x, step);\n        x = %s;\n    }\n"
+                 "    if (get_sub_group_local_id() == 0) parts[get_sub_group_id()] = x;\n%s"
+                 "    x = parts[0];\n"
+                 "    %sfor (uint i = 1; i < %s; i++) {\n"
+                 "        const %s a = parts[i];\n        x = %s;\n    }\n",
+                 unroll, half, value, join, barrier_text, unroll, number, value, join);
+}
+
 /* The function by which a team joins its shares: team_sum_float. */
 static void define_team(qn__maker *m, qn__op op, qn_element type) {
     const qn__shape *s = &m->shape;
@@ -31,14 +52,7 @@ static void define_team(qn__maker *m, qn__op op, qn_element type) {
                      "        const %s a = sub_group_shuffle_xor(x, step);\n        x = %s;\n    }\n",
                      s->lanes, value, join.text);
     } else if (s->team == QN__GROUP && s->rows == 1 && !s->walks) {
-        qn__text_add(h,
-                     "    for (uint step = get_max_sub_group_size() / 2; step > 0; step /= 2) {\n"
-                     "        const %s a = sub_group_shuffle_xor(x, step);\n        x = %s;\n    }\n"
-                     "    if (get_sub_group_local_id() == 0) parts[get_sub_group_id()] = x;\n%s"
-                     "    x = parts[0];\n"
-                     "    for (uint i = 1; i < get_num_sub_groups(); i++) {\n"
-                     "        const %s a = parts[i];\n        x = %s;\n    }\n%s",
-                     value, join.text, barrier_text, value, join.text, barrier_text);
+        join_group(m, h, value, join.text);
     } else {
         qn__text_add(h,
                      "    const uint across = get_local_id(0) %% %u;\n"

@@ -23,8 +23,11 @@ static uint64_t hash_of(const char *text) {
     return hash ^ hash >> 29;
 }
 
+/* Kernels with a required size are launched in whole groups. */
 static qn_status compile(qn_tensors *tensors, compiled *c) {
-    const qn_program_desc desc = {.source = c->text, .path = "tensor.cl"};
+    const bool is_whole = strstr(c->text, "reqd_work_group_size(");
+    const qn_program_desc desc = {
+        .source = c->text, .path = "tensor.cl", .options = is_whole ? "-cl-uniform-work-group-size" : NULL};
     qn_status status = qn_program_create(tensors->device, &desc, &c->program);
     if (status) return status;
     status = qn_kernel_create(c->program, NULL, &c->kernel);

@@ -22,8 +22,8 @@ static const struct {
     {"tanh", qn_tanh, tanh, 8, 0},
     {"sigmoid", qn_sigmoid, sigmoid, 8, 0},
     {"silu", qn_silu, silu, 8, 0},
-    {"gelu", qn_gelu, gelu, 8, 2},
-    {"gelu_tanh", qn_gelu_tanh, gelu_tanh, 8, 2},
+    {"gelu", qn_gelu, gelu, 8, 4},
+    {"gelu_tanh", qn_gelu_tanh, gelu_tanh, 8, 4},
 };
 
 enum { COUNT = 1 << 18 };
