@@ -21,6 +21,14 @@
 #else
 #define QN__FOUR(...) ((uint4){{__VA_ARGS__}})
 #endif
+/* Before, or behind, a fence. */
+#ifdef __OPENCL_VERSION__
+#define QN__LOAD_FENCED(word)         QN__LOAD(word, relaxed)
+#define QN__STORE_FENCED(word, value) QN__STORE(word, value, relaxed)
+#else /* ThreadSanitizer knows no fences */
+#define QN__LOAD_FENCED(word)         QN__LOAD(word, acquire)
+#define QN__STORE_FENCED(word, value) QN__STORE(word, value, release)
+#endif
 #define QN__HALVES(word) (uint)(word), (uint)((word) >> 32)
 #define QN__RING_MAILED 0x80000000u /* of what a look has found: it lies in the mail */
 #define QN__FENCE(order)                                                                                     \
@@ -55,6 +63,13 @@ typedef struct qn_ring {
     bool busy, counted, leaving;
     bool released; /* a release fence has come after the slot of the handled message was read */
     ulong clock; /* of this work-group: later than all that it has seen */
+#if QN_RING_AHEAD > 1
+    local uint4 *blocks_ahead;         /* copies of messages, by their positions */
+    uint ready;                        /* messages that are copied and not taken */
+    uint kept_replies, kept_messages;  /* what the host does not see yet: replies, and messages that are done */
+    bool copied;                       /* the message that was taken last was */
+    bool follows;                      /* another one was behind it */
+#endif
 #if QN_RING_MAIL + QN_RING_LINKS > 0
     global uchar *mail;
     bool mail_first; /* takes turns with the host's messages */
@@ -95,7 +110,7 @@ typedef struct qn_ring {
 
 /* Declares `name`, a ring; the first thing in a kernel of QN_RING_PARAMETERS. */
 #define QN_RING(name)                                                                                        \
-    local uint4 qn__block[QN_RING_IN_SLOT / 16 + 1];                                                             \
+    local uint4 qn__block[QN_RING_AHEAD * QN_RING_IN_SLOT / 16 + 1];                                                            \
     qn_ring name;                                                                                            \
     qn__ring_begin(&name, qn__control, qn__in, qn__in_ends, qn__out, qn__out_ends, qn__block);               \
     QN__RING_BEGIN_MORE(name);                                                                               \
@@ -135,6 +150,11 @@ static void qn__ring_begin(qn_ring *ring, global qn__ring_control *control, glob
 #endif
     ring->busy = ring->counted = ring->leaving = ring->released = false;
     ring->clock = ring->report->clock;
+#if QN_RING_AHEAD > 1
+    ring->blocks_ahead = block;
+    ring->ready = ring->kept_replies = ring->kept_messages = 0;
+    ring->copied = ring->follows = false;
+#endif
 }
 
 /* ---- the queues ---- */
@@ -250,7 +270,7 @@ static bool qn__ring_has_room(qn_ring *ring) {
     if (QN_RING_GROUPS == 1 && (int)(ring->room - (tail + QN_RING_SENDS)) >= 0) return true;
     /* A look at a slot further on saves the next ones. */
     for (uint ahead = QN_RING_OUT_CAPACITY / 2; ahead >= QN_RING_SENDS;
-         ahead = ahead == QN_RING_SENDS ? 0 : QN_RING_SENDS) {
+         ahead = ahead == QN_RING_SENDS ? 0 : ahead / 8 > QN_RING_SENDS ? ahead / 8 : QN_RING_SENDS) {
         const uint at = tail + ahead - 1;
         if (qn__ring_sequence(qn__ring_out_slot(ring, at)) != at) continue;
         if (QN_RING_GROUPS == 1) ring->room = at + 1;
@@ -280,6 +300,11 @@ static uint qn__mail_sequence(global uchar *slot) {
 
 static uint qn__mail_add(global uchar *mail, uint word, uint value) {
     return atomic_fetch_add_explicit(QN__NEAR(qn__mail_word(mail, word)), value, memory_order_acq_rel, memory_scope_device);
+}
+
+/* What orders is the slots' numbers; these only count. */
+static uint qn__mail_count(global uchar *mail, uint word, uint value) {
+    return atomic_fetch_add_explicit(QN__NEAR(qn__mail_word(mail, word)), value, memory_order_relaxed, memory_scope_device);
 }
 
 #endif
@@ -318,7 +343,7 @@ static uint qn__ring_take_mail(qn_ring *ring, qn__ring_sight sight) {
 static void qn__ring_free_mail(const qn_ring *ring, uint index, uint sequence) {
     global uchar *slot = qn__mail_slot(ring->mail, index, QN_RING_IN_SLOT);
     atomic_store_explicit(QN__NEAR(slot), sequence + (QN_RING_MAIL - 1), memory_order_release, memory_scope_device);
-    qn__mail_add(ring->mail, QN__MAIL_CREDITS, 1);
+    qn__mail_count(ring->mail, QN__MAIL_CREDITS, 1);
 }
 
 #endif
@@ -331,7 +356,7 @@ static bool qn__ring_hold(qn_ring *ring) {
         global uchar *mail = ring->links[i];
         ring->held[i] = 0;
         if (!ring->link_capacity[i]) continue;
-        const uint before = qn__mail_add(mail, QN__MAIL_CREDITS, 0u - QN_RING_SENDS);
+        const uint before = qn__mail_count(mail, QN__MAIL_CREDITS, 0u - QN_RING_SENDS);
         ring->held[i] = QN_RING_SENDS;
         if (before < QN__MAIL_CREDIT_BIAS + QN_RING_SENDS) return false;
     }
@@ -341,7 +366,7 @@ static bool qn__ring_hold(qn_ring *ring) {
 /* Gives back those that were not used. */
 static void qn__ring_let_go(qn_ring *ring) {
     for (uint i = 0; i < QN_RING_LINKS; i++) {
-        if (ring->held[i]) qn__mail_add(ring->links[i], QN__MAIL_CREDITS, ring->held[i]);
+        if (ring->held[i]) qn__mail_count(ring->links[i], QN__MAIL_CREDITS, ring->held[i]);
         ring->held[i] = 0;
     }
 }
@@ -384,24 +409,26 @@ static void qn__ring_begin_more(qn_ring *ring, global uchar **more) {
 
 #endif
 
-/* As qn__ring_take, of all that there is. */
-static uint qn__ring_take_any(qn_ring *ring, qn__ring_sight sight) {
-    uint found = 0;
-#if QN_RING_MAIL > 0
-    const qn__ring_sight mail = qn__ring_see_mail(ring);
-    const bool is_mail = mail.ahead >= 0;
-#else
-    const bool is_mail = false;
+#if QN_RING_MAIL == 0
+static qn__ring_sight qn__ring_see_mail(const qn_ring *ring) {
+    (void)ring;
+    const qn__ring_sight none = {0, -1};
+    return none;
+}
 #endif
+
+/* As qn__ring_take, of all that there is. */
+static uint qn__ring_take_any(qn_ring *ring, qn__ring_sight sight, qn__ring_sight mail) {
+    uint found = 0;
 #if QN_RING_LINKS > 0
     /* Whether a look at the credits is worth it. */
-    if (sight.ahead < 0 && !is_mail && !qn__ring_is_lower(ring)) return 0;
+    if (sight.ahead < 0 && mail.ahead < 0 && !qn__ring_is_lower(ring)) return 0;
     if (!qn__ring_hold(ring)) {
         qn__ring_let_go(ring);
         return 0;
     }
 #else
-    (void)is_mail;
+    (void)mail;
 #endif
 #if QN_RING_MAIL > 0
     ring->mail_first = !ring->mail_first;
@@ -467,7 +494,7 @@ static bool qn__ring_look(qn_ring *ring, uint spins, uint *found) {
     if (command == QN__RING_DROP) return false;
     qn__ring_report(ring, command == QN__RING_PAUSE ? QN__GROUP_PAUSED : QN__GROUP_RUNNING);
     if (command != QN__RING_PAUSE && qn__ring_has_room(ring)) {
-        *found = qn__ring_take_any(ring, sight);
+        *found = qn__ring_take_any(ring, sight, qn__ring_see_mail(ring));
         if (*found || command == QN__RING_DRAIN) return false;
     }
     if ((spins & 255) == 255) QN__STORE(ring->report->heartbeat, ++ring->beats, relaxed);
@@ -479,8 +506,9 @@ static bool qn__ring_look_near(qn_ring *ring, uint spins, uint *found) {
 #if QN_RING_MAIL > 0
     if (spins % 4 && ring->command == QN__RING_RUN && !ring->counted && !ring->leaving) {
         const qn__ring_sight none = {0, -1};
-        if (qn__ring_see_mail(ring).ahead < 0 || !qn__ring_has_room(ring)) return true;
-        *found = qn__ring_take_any(ring, none);
+        const qn__ring_sight mail = qn__ring_see_mail(ring);
+        if (mail.ahead < 0 || !qn__ring_has_room(ring)) return true;
+        *found = qn__ring_take_any(ring, none, mail);
         return !*found;
     }
 #endif
@@ -517,15 +545,32 @@ static void qn__ring_count_block(const qn_ring *ring, uint number, uint what) {
 
 #endif
 
+#if QN_RING_AHEAD <= 1
+#define qn__ring_publish(ring)    (void)0
+#define qn__ring_take_ready(ring) 0
+#elif defined __OPENCL_VERSION__
+#include "quern/ring_ahead.cl"
+#else
+#include "ahead.cl"
+#endif
+
 /* A slot is free when its message is handled, so that the host finds the messages of a kernel that has failed. Where the host
    drops the oldest it is free earlier, since the host waits for it. */
 static void qn__ring_done(qn_ring *ring) {
     if (!ring->busy) return;
+    if (ring->failed) qn__ring_publish(ring);
     ring->busy = false;
 #if QN_RING_LINKS > 0
     qn__ring_let_go(ring);
 #endif
     if (ring->failed) return;
+#if QN_RING_AHEAD > 1
+    if (!QN_RING_REVOKES) {
+        ring->kept_messages++;
+        if (!qn__ring_keeps_back(ring)) qn__ring_publish(ring);
+        return;
+    }
+#endif
 #if QN_RING_BLOCKS > 0
     /* Whoever sees this one sees what was sent before. */
     const uint number = qn__ring_block_number(ring);
@@ -553,6 +598,7 @@ static bool qn__ring_go_on(qn_ring *ring) {
     qn__ring_done(ring);
     if (ring->failed) return false;
     if (ring->handled != ring->budget) return true;
+    qn__ring_publish(ring);
     if (!ring->counted && !ring->leaving) qn__ring_rest(ring, QN__RING_FOREVER);
     return false;
 }
@@ -574,7 +620,8 @@ static uint qn__ring_poll(qn_ring *ring) {
     uint found = 0, spins = 0;
     if (QN_RING_BLOCKS > 0) QN__BARRIER(CLK_GLOBAL_MEM_FENCE); /* none is at the block any more */
     if (qn__ring_is_first() && qn__ring_go_on(ring)) {
-        while (qn__ring_look_near(ring, spins, &found)) spins++;
+        found = qn__ring_take_ready(ring);
+        while (!found && qn__ring_look_near(ring, spins, &found)) spins++;
         if (found) qn__ring_start(ring);
     }
     return qn__ring_share(ring, found);
@@ -596,14 +643,22 @@ static bool qn_ring_receive(qn_ring *ring) {
         return false;
     }
     global uchar *slot = qn__ring_found(ring, found);
-    for (uint i = QN__ITEM; i < QN_RING_IN_SLOT / 16; i += QN_RING_GROUP_SIZE)
+#if QN_RING_AHEAD > 1
+    ring->block = ring->blocks_ahead + (found - 1) % QN_RING_AHEAD * (QN_RING_IN_SLOT / 16);
+    const bool copied = ring->copied;
+    ring->follows = copied || qn__ring_is_followed(ring);
+    ring->copied = false;
+#else
+    const bool copied = false;
+#endif
+    for (uint i = QN__ITEM; i < QN_RING_IN_SLOT / 16 && !copied; i += QN_RING_GROUP_SIZE)
         ring->block[i] = ((global uint4 *)slot)[i];
     QN__BARRIER(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     if (qn__ring_is_first()) {
         local const qn__ring_slot *copy = (local const qn__ring_slot *)ring->block;
         ring->report->message = copy->message.id;
         QN__STORE(ring->report->taken, ring->taken, relaxed);
-        ring->released = false;
+        if (!copied) ring->released = false;
         ring->clock = (copy->message.clock > ring->clock ? copy->message.clock : ring->clock) + 1;
         if (QN_RING_REVOKES || (found & QN__RING_MAILED && QN_RING_GROUPS > 1))
             qn__ring_free(ring, found, copy->sequence, false);
@@ -653,6 +708,9 @@ static void qn_ring_fail(qn_ring *ring, uint code) {
 /* 1 + a position of the output that is the caller's to fill; waits for one. 0: none came, as the host stops the ring, or as the
    kernel is one that may not wait. */
 static uint qn__ring_reserve(qn_ring *ring) {
+#if QN_RING_AHEAD > 1
+    if ((int)(ring->room - ring->tail) <= 0) qn__ring_publish(ring); /* what may make room */
+#endif
     for (uint spins = 0; QN_RING_STAYS || spins < 256; spins++) {
         const uint at = qn__ring_tail(ring);
         /* The slot's line is the host's still: what is known of it already is not looked at. */
@@ -671,7 +729,7 @@ static uint qn__ring_reserve_mail(qn_ring *ring, uint link) {
     global uchar *mail = ring->links[link];
     if (ring->held[link] == 0) return 0;
     ring->held[link]--;
-    const uint at = qn__mail_add(mail, QN__MAIL_TAIL, 1);
+    const uint at = qn__mail_count(mail, QN__MAIL_TAIL, 1);
     const uint index = at & (ring->link_capacity[link] - 1);
     global uchar *slot = qn__mail_slot(mail, index, ring->link_slot[link]);
     /* Of several consumers one before the last may still copy. */
@@ -769,13 +827,19 @@ static void qn__ring_post(qn_ring *ring, global uchar *slot, uint at, uint size,
     }
 #endif
     qn__ring_write_head(slot, message);
+#if QN_RING_AHEAD > 1
+    if (!QN_RING_REVOKES) {
+        ring->sent++;
+        ring->kept_replies++;
+        if (!qn__ring_keeps_back(ring)) qn__ring_publish(ring);
+        return;
+    }
+#endif
 #ifdef __OPENCL_VERSION__
     QN__FENCE(release);
     ring->released = true;
-    QN__STORE(head->sequence, at, relaxed);
-#else /* ThreadSanitizer knows no fences */
-    QN__STORE(head->sequence, at, release);
 #endif
+    QN__STORE_FENCED(head->sequence, at);
     QN__STORE(ring->report->sent, ++ring->sent, relaxed);
 }
 

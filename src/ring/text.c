@@ -12,11 +12,26 @@ typedef struct define {
 } define;
 
 enum {
-    NUM_SIZES = 15,
+    NUM_SIZES = 16,
     NUM_LISTS = 2,
+    AHEAD_MOST = 32, /* bits of a word */
+    AHEAD_BYTES = 4096,
     NUM_DEFINES = NUM_SIZES + NUM_LISTS,
-    NUM_TEXTS = 4
+    NUM_TEXTS = 5
 }; /* texts: the loop and the library's */
+
+/* How many messages the loop copies at a time; 1: it does not, as on a processor, where a look is no trip, or where it has others to
+   look at in between. */
+static uint32_t count_ahead(const qn_ring *ring) {
+    const qn_ring_desc *desc = &ring->desc;
+    const bool is_far = !(ring->device_info.capabilities & QN_CAN_SHARE_MEMORY);
+    const bool is_plain = desc->groups == 1 && desc->group_size == 1 && desc->bands == 1 &&
+                          desc->policy != QN_RING_DROP_OLDEST && !ring->mail && !ring->blocks;
+    uint32_t ahead = AHEAD_MOST;
+    if (desc->mode != QN_RING_RESIDENT || !is_far || !is_plain) return 1;
+    while (ahead > 1 && (ahead * ring->in.slot_size > AHEAD_BYTES || ahead > desc->capacity)) ahead /= 2;
+    return ahead;
+}
 
 static void list_sizes(const qn_ring *ring, define sizes[NUM_SIZES]) {
     const struct {
@@ -27,6 +42,7 @@ static void list_sizes(const qn_ring *ring, define sizes[NUM_SIZES]) {
         {"QN_RING_OUT_SLOT", ring->out.slot_size},
         {"QN_RING_IN_CAPACITY", ring->in.capacity},
         {"QN_RING_OUT_CAPACITY", ring->out.capacity},
+        {"QN_RING_AHEAD", count_ahead(ring)},
         {"QN_RING_BANDS", ring->desc.bands},
         {"QN_RING_GROUPS", ring->desc.groups},
         {"QN_RING_GROUP_SIZE", ring->desc.group_size},

@@ -1,6 +1,7 @@
 /* The kernel's side of a ring as C, for tests that run it beside the host's: small queues in memory of the test's own. The includer
    has made the atomic functions what it wants, with any scope behind their orders, and says by AS_C_GROUPS how many work-groups there
-   are, by AS_C_REVOKES whether the host drops the oldest, and by AS_C_CAPACITY how many messages a queue has. */
+   are, by AS_C_REVOKES whether the host drops the oldest, and by AS_C_CAPACITY how many messages a queue has, by AS_C_AHEAD how many are
+   copied at a time. */
 #ifndef RING_AS_C_H
 #define RING_AS_C_H
 
@@ -10,6 +11,7 @@
 #define QN_RING_OUT_SLOT     80
 #define QN_RING_IN_CAPACITY  AS_C_CAPACITY
 #define QN_RING_OUT_CAPACITY (2 * AS_C_CAPACITY)
+#define QN_RING_AHEAD        AS_C_AHEAD
 #define QN_RING_BANDS        1
 #define QN_RING_GROUPS       AS_C_GROUPS
 #define QN_RING_GROUP_SIZE   1
@@ -28,6 +30,14 @@ static uint4 vload4(size_t at, const void *from) {
     memcpy(&four, (const uint4 *)from + at, sizeof four);
     return four;
 }
+#if AS_C_AHEAD > 1
+typedef int event_t;
+static event_t async_work_group_copy(uint4 *to, const uint4 *from, size_t count, event_t event) {
+    memcpy(to, from, count * sizeof *to);
+    return event;
+}
+static void wait_group_events(int count, event_t *events) { (void)count, (void)events; }
+#endif
 #define qn_ring         model_ring
 #define qn_ring_receive model_receive
 #define qn_ring_send    model_send

@@ -112,6 +112,7 @@ static int model_revokes;
 #define atomic_work_item_fence(...) step()
 #define AS_C_GROUPS                 1
 #define AS_C_CAPACITY               2
+#define AS_C_AHEAD                  2
 #define AS_C_STAYS                  0
 #define AS_C_REVOKES                model_revokes
 #include "ring_as_c.h"
@@ -171,7 +172,7 @@ static void receive_all(void) {
 
 static void send(uint32_t id) {
     const uint32_t payload[4] = {id, 0, 0, ~id};
-    const qn_ring_message message = {.id = id, .size = sizeof payload};
+    const qn_ring_message message = {.id = id, .size = sizeof payload, .flags = id % 2 ? QN__RING_MORE : 0};
     while (!model_queue_put(&in, 0, &message, payload)) {
         if (model_revokes) {
             world.dropped += model_queue_revoke(&in, 0, &shared.control.revoked[0]);

@@ -59,10 +59,13 @@ static void let_run(void) {
     if (++looked % 64 == 0) sched_yield();
 }
 #define get_group_id(d) group_id
-#define AS_C_GROUPS     2
-#define AS_C_CAPACITY   16
-#define AS_C_STAYS      1
-#define AS_C_REVOKES    0
+#ifndef AS_C_GROUPS /* else unit/ring_threads_ahead.c includes this file */
+#define AS_C_GROUPS 2
+#define AS_C_AHEAD  1
+#endif
+#define AS_C_CAPACITY 16
+#define AS_C_STAYS    1
+#define AS_C_REVOKES  0
 #include "ring_as_c.h"
 
 enum { PRODUCERS = 2, EACH = 20000 };
