@@ -105,12 +105,6 @@ static bool split(qn__loops *loops, uint32_t l, uint64_t inner) {
 
 typedef enum outcome { DONE, AGAIN, STOP, NO_MEMORY } outcome;
 
-static bool is_contiguous(const qn__node *node) {
-    int64_t strides[QN_MAX_RANK];
-    qn__contiguous_strides(node->rank, node->sizes, strides);
-    return !node->realised || memcmp(strides, node->strides, node->rank * sizeof *strides) == 0;
-}
-
 /* Whether a pad makes one of a few elements: as the gradients of taps that lie side by side do. What it pads is then looked up without a
    question, at the same place for all of them, which the others ask for too. */
 static bool is_tap(const qn__node *pad) {
@@ -125,7 +119,7 @@ static outcome expand_view(qn__demand *t, uint32_t i, qn__stops *stops, const vo
     uint32_t loop;
     uint64_t inner;
     const qn__node *from = node->sources[0];
-    const bool flat = (from->realised || stops(user, from)) && is_contiguous(from);
+    const bool flat = (from->realised || stops(user, from)) && (!from->realised || qn__is_contiguous(from));
     const qn__followed f = qn__view_follow(node, &t->loops, &place, flat, &source, &loop, &inner);
     if (f == QN__STUCK || (f == QN__SPLIT && !split(&t->loops, loop, inner))) {
         t->stuck = node->sources[0];

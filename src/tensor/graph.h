@@ -227,6 +227,8 @@ uint64_t qn__node_count(const qn__node *node); /* elements */
 /* Gives the node its value, and its sources up. Takes over the caller's count of the storage. */
 void qn__node_set_value(qn__node *node, qn__storage *storage, uint64_t offset, const int64_t *strides);
 void qn__contiguous_strides(uint32_t rank, const uint64_t *sizes, int64_t *strides);
+/* Whether a node that has a value has it in order. */
+bool qn__is_contiguous(const qn__node *node);
 
 /* ---- handle.c ---- */
 

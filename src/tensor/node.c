@@ -75,6 +75,12 @@ void qn__contiguous_strides(uint32_t rank, const uint64_t *sizes, int64_t *strid
     for (uint32_t d = rank; d-- > 0; stride *= (int64_t)sizes[d]) strides[d] = stride;
 }
 
+bool qn__is_contiguous(const qn__node *node) {
+    int64_t strides[QN_MAX_RANK];
+    qn__contiguous_strides(node->rank, node->sizes, strides);
+    return memcmp(strides, node->strides, node->rank * sizeof *strides) == 0;
+}
+
 void qn__node_set_value(qn__node *node, qn__storage *storage, uint64_t offset, const int64_t *strides) {
     node->storage = storage;
     node->offset = offset;

@@ -6,12 +6,6 @@
 
 enum { ON_STACK = 16 };
 
-static bool is_contiguous(const qn__node *node) {
-    int64_t strides[QN_MAX_RANK];
-    qn__contiguous_strides(node->rank, node->sizes, strides);
-    return memcmp(strides, node->strides, node->rank * sizeof *strides) == 0;
-}
-
 /* Below reshapes, which share the value of what they show. */
 static qn__node *below_reshapes(qn__node *node) {
     while (node->op == QN__OP_RESHAPE && !node->realised) node = node->sources[0];
@@ -22,7 +16,8 @@ static qn__node *below_reshapes(qn__node *node) {
 static bool share_value(qn__node *node) {
     qn__node *base = below_reshapes(node);
     if (node->realised) return true;
-    if (!base->realised || !is_contiguous(base) || (base->storage && base->storage->assigned)) return false;
+    if (!base->realised || !qn__is_contiguous(base) || (base->storage && base->storage->assigned))
+        return false;
     qn__storage_retain(base->storage);
     qn__node_set_value(node, base->storage, base->offset, NULL);
     return true;
@@ -83,7 +78,7 @@ qn_status qn__in_order(qn_tensor *x, qn__node **out) {
     qn__node *node = x->node;
     qn__node_retain(node);
     *out = node;
-    if (is_contiguous(node) || !qn__node_count(node)) return QN_OK;
+    if (qn__is_contiguous(node) || !qn__node_count(node)) return QN_OK;
     *out = qn__map_node(x->owner, QN__OP_COPY, (qn_element)node->type, &node, 1);
     qn__node_release(node);
     status = *out ? qn__realise(x->owner, out, 1) : QN_ERROR_OUT_OF_MEMORY;

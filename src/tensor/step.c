@@ -133,9 +133,14 @@ static qn_array array_of(const qn__node *node, const qn__storage *memory, bool o
     return a;
 }
 
-/* The value of a node into contiguous memory. */
+/* The value of a node into contiguous memory. What lies so already needs nothing of kernels.h, whose checks would be a part of what a replay
+   takes. */
 static qn_status copy_value(qn_tensors *tensors, const qn__node *node, const qn__storage *to) {
     if (!node->storage || node->storage == to) return QN_OK;
+    const uint64_t size = qn_element_size((qn_element)node->type), bytes = qn__node_count(node) * size;
+    if (bytes && qn__is_contiguous(node))
+        return qn_stream_copy(tensors->stream, node->storage->buffer, node->offset * size, to->buffer, 0,
+                              bytes);
     return qn_kernels_copy(
         tensors->kernels, tensors->stream,
         &(qn_copy_desc){.to = array_of(node, to, false), .from = array_of(node, node->storage, true)});
@@ -245,10 +250,8 @@ static qn_status bind(qn_tensors *tensors, recording *r, qn_tensor *x, qn__node 
 /* The value of a binding gets memory that is nobody else's, in order, and stays alone there where it is assigned. */
 static qn_status settle(qn_tensors *tensors, binding *b) {
     qn__node *node = b->node;
-    int64_t strides[QN_MAX_RANK];
     qn_status status = QN_OK;
-    qn__contiguous_strides(node->rank, node->sizes, strides);
-    const bool in_order = memcmp(strides, node->strides, node->rank * sizeof *strides) == 0;
+    const bool in_order = qn__is_contiguous(node);
     if (b->memory->refs != 2 || b->memory->borrowed || node->offset || !in_order) {
         qn__storage *own;
         status = qn__storage_create(tensors, bytes_of(node), &own);
@@ -259,7 +262,7 @@ static qn_status settle(qn_tensors *tensors, binding *b) {
         node->storage = b->memory = own;
         qn__storage_retain(own);
         node->offset = 0;
-        memcpy(node->strides, strides, sizeof strides);
+        qn__contiguous_strides(node->rank, node->sizes, node->strides);
     }
     b->memory->assigned = b->assigned;
     return status;
