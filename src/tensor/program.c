@@ -25,7 +25,7 @@ static uint64_t hash_of(const char *text) {
 
 /* Kernels with a required size are launched in whole groups. */
 static qn_status compile(qn_tensors *tensors, compiled *c) {
-    const bool is_whole = strstr(c->text, "reqd_work_group_size(");
+    const bool is_whole = strstr(c->text, "reqd_work_group_size(") != NULL;
     const qn_program_desc desc = {
         .source = c->text, .path = "tensor.cl", .options = is_whole ? "-cl-uniform-work-group-size" : NULL};
     qn_status status = qn_program_create(tensors->device, &desc, &c->program);
