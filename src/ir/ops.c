@@ -130,11 +130,15 @@ bool qn__ir_op_by_name(qn__str name, ir_op *op) {
 }
 
 uint32_t qn__ir_ops_signature(void) {
-    uint32_t hash = 0x811c9dc5; /* FNV-1a */
-    for (unsigned op = 0; op < IR_OP_COUNT; op++)
-        for (const char *at = qn__ir_ops[op].name;; at++) {
-            hash = (hash ^ (unsigned char)*at) * 0x01000193u;
-            if (!*at) break;
-        }
+    uint32_t hash = 0x811c9dc5; /* FNV-1a, of a few letters each: what launches ask for compilers then know */
+#define LETTER(name, at) (uint32_t)(name)[(sizeof(name) - 1) * (at) / 4]
+#define OP(ID, name, ...)                                                                                    \
+    hash =                                                                                                   \
+        (hash ^ (LETTER(name, 0) | LETTER(name, 1) << 8 | LETTER(name, 2) << 16 | LETTER(name, 3) << 24)) *  \
+        0x01000193u;                                                                                         \
+    hash = (hash ^ (uint32_t)sizeof(name)) * 0x01000193u;
+#include "ir/ops.def"
+#undef OP
+#undef LETTER
     return hash;
 }
