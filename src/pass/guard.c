@@ -42,6 +42,8 @@ typedef struct guard {
     uint32_t num_zeros;   /* by value id below */
     QN__VEC(room) rooms;  /* at the body's begin */
     ir_value *faults;
+    qn__quiet_loops quiet;
+    ir_value *seen; /* in a quiet loop: its variable, else NULL */
     unsigned least; /* verdicts below get a guard */
     bool changed;
 } guard;
@@ -485,6 +487,24 @@ static void fill_fragment(guard *g, const ir_instr *load) {
     fill->attr.matrices[0] = load->attr.matrices[0];
 }
 
+/* Zero where it is outside, which the loop's variable then tells. */
+static void load_quietly(guard *g, ir_instr *load, ir_value *inside) {
+    const ir_type type = load->results[0]->type;
+    ir_instr *choice = qn__ir_if(&g->b, inside, &type, 1);
+    qn__ir_at_end(&g->b, choice->regions[0]);
+    qn__ir_yield(&g->b, copy_of(g, load)->results, 1);
+    qn__ir_at_end(&g->b, choice->regions[1]);
+    ir_value *zero = qn__ir_const_splat(g->kernel, type, 0);
+    qn__ir_yield(&g->b, &zero, 1);
+    qn__ir_at(&g->b, load);
+    ir_value *before = qn__ir_load(&g->b, g->seen, word_type, 0, 0);
+    ir_value *one = qn__ir_const_int(g->kernel, IR_I32, 1);
+    qn__ir_store(&g->b, g->seen, qn__ir_select(&g->b, inside, before, one), 0, 0);
+    qn__rewrite_set(&g->rewrite, load->results[0], choice->results[0]);
+    qn__ir_unlink(load);
+    g->changed = true;
+}
+
 static void enclose(guard *g, ir_instr *instr, const qn__access *accesses, const check *checks,
                     unsigned count) {
     const bool gives = instr->num_results > 0;
@@ -492,6 +512,10 @@ static void enclose(guard *g, ir_instr *instr, const qn__access *accesses, const
     ir_value *inside = NULL;
     ir_value *right[QN__MOST_ACCESSES];
     for (unsigned k = 0; k < count; k++) inside = both(g, inside, right[k] = is_right(g, &checks[k]));
+    if (g->seen) {
+        load_quietly(g, instr, inside);
+        return;
+    }
     ir_instr *branch = qn__ir_if(&g->b, inside, &type, gives);
     branch->flags |= IR_BRANCH;
     qn__ir_at_end(&g->b, branch->regions[0]);
@@ -574,11 +598,21 @@ static void refuse(guard *g, const ir_instr *instr) {
     }
 }
 
+static void visit(guard *g, ir_region *region);
+
+static void visit_regions(guard *g, const ir_instr *i) {
+    ir_value *before = g->seen;
+    for (size_t n = 0; n < g->quiet.len; n++)
+        if (g->quiet.data[n].loop == i) g->seen = g->quiet.data[n].seen;
+    for (uint32_t r = 0; r < i->num_regions; r++) visit(g, i->regions[r]);
+    g->seen = before;
+}
+
 static void visit(guard *g, ir_region *region) {
     for (ir_instr *i = region->first, *next; i && !g->context->error; i = next) {
         next = i->next;
         qn__rewrite_operands(&g->rewrite, i);
-        for (uint32_t r = 0; r < i->num_regions; r++) visit(g, i->regions[r]);
+        visit_regions(g, i);
         refuse(g, i);
         if (!g->context->error) guard_access(g, i);
     }
@@ -658,6 +692,8 @@ static void guard_kernel(qn__pass_context *context, ir_function *kernel, const c
                .num_params = num_params,
                .least = least};
     g.faults = qn__vec_last(&kernel->args).value;
+    if (context->options->target.wants_quiet_loops && context->options->level)
+        qn__split_loops(context->scratch, kernel, least, &g.quiet);
     g.sets = qn__points_to_find(context->scratch, kernel, ALL, 0, false);
     g.zeros = qn__find_zeros(context->scratch, kernel);
     g.num_zeros = kernel->num_values;

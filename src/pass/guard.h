@@ -62,6 +62,15 @@ void qn__index_pointers(qn__pass_context *context, ir_function *kernel);
 /* loop_budget.c: loops of the kernel end where a work-item's have gone round as often as the options allow. */
 void qn__budget_loops(qn__pass_context *context, ir_function *kernel, ir_value *faults);
 
+/* quiet_loops.c: of a loop that only reads, the form that notes nothing: it sets the variable where something is outside. */
+typedef struct qn__quiet_loop {
+    const ir_instr *loop;
+    ir_value *seen;
+} qn__quiet_loop;
+typedef QN__VEC(qn__quiet_loop) qn__quiet_loops;
+/* Adds those of the kernel's loops that have accesses whose marks are below `least`. */
+void qn__split_loops(qn__arena *scratch, ir_function *kernel, unsigned least, qn__quiet_loops *found);
+
 /* Sets the marks of the kernel's instructions that access memory. The words are `arena`'s. */
 qn__limits qn__find_limits(qn__arena *arena, qn__arena *scratch, ir_function *kernel);
 

@@ -166,6 +166,17 @@ static const pattern patterns[] = {
      "event_t e = async_work_group_copy(l, (global int *)((global char *)y + 2), 8, 0); wait_group_events(1, "
      "&e); x[i] = l[0];",
      "of 'y', not aligned to 4, at byte "},
+    {"sum_outside", "int s = 0; for (int k = y[i]; k < 70; k++) s += y[k]; x[i] = s;",
+     "reads 4 bytes of 'y' at byte "},
+    {"sum_inside", "int s = 0; for (int k = y[i]; k < 64; k++) s += y[k]; x[i] = s;", NULL},
+    {"sums_of_sums_inside",
+     "int s = 0; for (int k = y[i]; k > 3; k /= 2) { for (int c = 0; c < y[k]; c++) s += y[y[c]]; s ^= k; } "
+     "barrier(2); x[i] = s;",
+     NULL},
+    {"sums_of_sums_outside",
+     "int s = 0; for (int k = y[i]; k > 3; k /= 2) for (int c = 0; c < y[k]; c++) s += y[y[c] * 2]; x[i] = "
+     "s;",
+     "reads 4 bytes of 'y' at byte "},
     {"volatile_too_far", "volatile global int *v = x; v[i + n] = 1;", "writes 4 bytes " X},
 };
 

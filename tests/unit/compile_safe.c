@@ -106,16 +106,18 @@ static bool limits_hold(const qn__compile_result *result) {
     return !kernel->checked || qn__stays_inside(kernel, args, extents, &range);
 }
 
-static void compile(const char *body, qn__compile_result *result) {
+static void compile_for(unsigned target, const char *body, qn__compile_result *result) {
     char source[512];
     snprintf(source, sizeof source,
              "kernel void k(global int *x, global const int *y, local int *l, int n, uint m) {\n"
              "    int i = get_global_id(0);\n    %s\n}\n",
              body);
     const qn__compile_request request = {
-        .source = source, .target.kind = QN__TARGET_C, .level = 2, .safe = true, .verify = true};
+        .source = source, .target.kind = (uint8_t)target, .level = 2, .safe = true, .verify = true};
     if (qn__compile(&request, result)) fail_msg("%s: %s", body, result->log);
 }
+
+static void compile(const char *body, qn__compile_result *result) { compile_for(QN__TARGET_C, body, result); }
 
 static void what_is_bounded_is_not_checked(void **state) {
     (void)state;
@@ -145,10 +147,61 @@ static void indices_from_memory_are_checked_alone(void **state) {
     }
 }
 
+/* Those that hold an atomic, and those that do not. */
+typedef struct loops {
+    unsigned quiet, noting;
+} loops;
+
+static void count_loop(ir_instr *instr, void *user) {
+    loops *found = user;
+    unsigned notes = 0;
+    if (instr->op != IR_LOOP) return;
+    qn__ir_walk(instr->regions[0], visit, &notes);
+    *(notes ? &found->noting : &found->quiet) += 1;
+}
+
+/* Each loop that only reads has a form without notes on GPUs, whose loads are then under way together. Some do four iterations at
+   once there, and the rest behind them. */
+static void loops_that_only_read_note_nothing(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        bool is_quiet;
+    } cases[] = {
+        {"int s = 0; for (int k = 0; k < n; k++) s += x[y[k]]; x[i] = s;", true},
+        {"int s = 0; for (uint k = y[i]; k < (uint)y[63 - i]; k++) s += y[k]; x[i] = s;", true},
+        {"int s = 0; for (int k = y[i]; x[k] > s; k = y[k]) for (int c = k; c < y[k]; c++) s += y[c]; x[i] = "
+         "s;",
+         true},
+        {"for (int k = 0; k < n; k++) x[y[k]] = 1;", false},
+        {"int s = 0; for (int k = 0; k < n; k++) s += *(volatile global int *)(x + y[k]); x[i] = s;", false},
+        {"for (int k = 0; k < n; k++) if (x[y[k]] > 3) return; x[i] = 1;", false},
+        {"int s = 0; for (int k = 0; k < n; k++) { s += x[y[k]]; barrier(1); } x[i] = s;", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        qn__compile_result result;
+        loops found = {0, 0};
+        compile_for(QN__TARGET_PTX, cases[i].text, &result);
+        for (size_t f = 0; f < result.module->functions.len; f++)
+            if (!result.module->functions.data[f]->is_checked)
+                qn__ir_walk(result.module->functions.data[f]->body, count_loop, &found);
+        if (!found.noting || !found.quiet != !cases[i].is_quiet)
+            fail_msg("%s: %u quiet loops, %u that note", cases[i].text, found.quiet, found.noting);
+        qn__compile_free(&result);
+        loops elsewhere = {0, 0};
+        compile(cases[i].text, &result);
+        qn__ir_walk(result.module->functions.data[0]->body, count_loop, &elsewhere);
+        if (elsewhere.quiet || !elsewhere.noting)
+            fail_msg("%s: has a quiet form on processors", cases[i].text);
+        qn__compile_free(&result);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_bounded_is_not_checked),
         cmocka_unit_test(indices_from_memory_are_checked_alone),
+        cmocka_unit_test(loops_that_only_read_note_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -250,6 +250,7 @@ const qn__emitter qn__emitter_clc = {
             .lacks_zero_divisors = true,
             .lacks_division_overflow = true,
             .wants_narrow = true,
+            .wants_quiet_loops = true,
             .lacks_f16 = true,
             .lacks_f16_values = true,
             .lacks_linear_sub_groups = true,

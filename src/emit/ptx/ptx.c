@@ -148,6 +148,7 @@ const qn__emitter qn__emitter_ptx = {
             .lacks_zero_divisors = true,
             .lacks_active = true,
             .wants_narrow = true,
+            .wants_quiet_loops = true,
             .wants_vector_memory = true,
             .wants_offsets = true,
             .wants_end_tests = true,
