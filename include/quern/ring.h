@@ -197,7 +197,8 @@ typedef struct qn_ring_batch {
     uint32_t count, priority, type;
 } qn_ring_batch;
 /* Sends them in order, with ids that follow each other. *sent (may be NULL) says how many were, also after an error, which are
-   those of qn_ring_send. A ring may show what answers messages of a batch a few (8) at a time. */
+   those of qn_ring_send. A ring may handle messages of a batch a few (8) at a time: it shows what
+   answers them together, is paused or stopped between such, and what it is at when it fails can be all of them. */
 QN_API qn_status qn_ring_send_batch(qn_ring *ring, const qn_ring_batch *batch, uint32_t *sent,
                                     uint64_t timeout_ns);
 
