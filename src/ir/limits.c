@@ -105,6 +105,7 @@ static qn__span shifted_right(qn__span a, qn__span by, unsigned kind, bool is_si
 }
 
 static qn__span bits_common(qn__span a, qn__span b, unsigned kind) {
+    if (a.low == a.high && b.low == b.high) return (qn__span){a.low & b.low, a.low & b.low};
     if (is_natural(a) && is_natural(b)) return (qn__span){0, least(a.high, b.high)};
     if (is_natural(a)) return (qn__span){0, a.high};
     return is_natural(b) ? (qn__span){0, b.high} : all_of(kind);

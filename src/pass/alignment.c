@@ -99,15 +99,18 @@ static void visit(ir_instr *i, void *user) {
     }
 }
 
-const uint8_t *qn__find_zeros(qn__arena *arena, const ir_function *kernel) {
+static unsigned of_arg(const ir_arg *arg, bool is_multiple) {
+    if (arg->arg_kind == IR_ARG_BUFFER || arg->arg_kind == IR_ARG_LOCAL) return of_bits(QN__BEGIN_ALIGN);
+    if (arg->arg_kind == IR_ARG_STRUCT) return of_bits(arg->align);
+    return is_multiple ? of_bits(QN__MULTIPLE) : 0;
+}
+
+const uint8_t *qn__find_zeros(qn__arena *arena, const ir_function *kernel, const bool *multiples) {
     finder f = {kernel, QN__NEW_ARRAY(arena, uint8_t, kernel->num_values + 1u), false};
     for (uint32_t i = 0; i < kernel->num_values; i++) f.zeros[i] = ALL;
     for (size_t i = 0; i < kernel->args.len; i++) {
         const ir_arg *arg = &kernel->args.data[i];
-        const bool is_memory = arg->arg_kind == IR_ARG_BUFFER || arg->arg_kind == IR_ARG_LOCAL;
-        f.zeros[arg->value->id] = (uint8_t)of_bits(is_memory                        ? QN__BEGIN_ALIGN
-                                                   : arg->arg_kind == IR_ARG_STRUCT ? arg->align
-                                                                                    : 1);
+        f.zeros[arg->value->id] = (uint8_t)of_arg(arg, multiples && multiples[i]);
     }
     do {
         f.changed = false;

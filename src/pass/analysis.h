@@ -26,8 +26,11 @@ bool qn__uniformity_is_varying_branch(const qn__uniformity *u, const ir_instr *c
 
 enum { QN__BEGIN_ALIGN = 16 }; /* of buffers, of their views and of local arguments */
 
-/* By value id: how many low bits of an integer or an address are known to be zero. */
-const uint8_t *qn__find_zeros(qn__arena *arena, const ir_function *kernel);
+enum { QN__MULTIPLE = 4 }; /* what row lengths are of where rows are read by vectors */
+
+/* By value id: how many low bits of an integer or an address are known to be zero, where the arguments that `multiples` says are
+   multiples of QN__MULTIPLE; it may be NULL. */
+const uint8_t *qn__find_zeros(qn__arena *arena, const ir_function *kernel, const bool *multiples);
 
 /* ---- bounds.c ---- */
 

@@ -98,8 +98,17 @@ static uint32_t align_of(const ir_instr *i) {
     case IR_ATOMIC_STORE:
     case IR_ATOMIC_RMW:
     case IR_ATOMIC_CAS: return (uint32_t)size_of(i->operands[1]->type);
-    default: return i->attr.align < QN__BEGIN_ALIGN ? i->attr.align : QN__BEGIN_ALIGN;
+    case IR_COPY:
+    case IR_LOAD:
+    case IR_STORE: break;
+    default: return 1;
     }
+    uint32_t align = i->attr.align;
+    if (!align)
+        align = i->op == IR_COPY
+                    ? 1
+                    : qn__ir_memory_size(i->op == IR_LOAD ? i->results[0]->type : i->operands[1]->type);
+    return align < QN__BEGIN_ALIGN ? align : QN__BEGIN_ALIGN;
 }
 
 unsigned qn__accesses_of(const ir_instr *i, qn__access accesses[QN__MOST_ACCESSES]) {
@@ -682,8 +691,48 @@ static void forget_promises(ir_instr *instr, void *unused) {
     qn__ir_touch(instr);
 }
 
+/* Accesses whose alignment is known. */
+typedef struct counting {
+    guard g;
+    unsigned aligned;
+} counting;
+
+static void count_aligned(ir_instr *i, void *user) {
+    counting *c = user;
+    qn__access accesses[QN__MOST_ACCESSES];
+    const unsigned count = qn__accesses_of(i, accesses);
+    for (unsigned k = 0; k < count; k++) c->aligned += is_aligned(&c->g, &accesses[k]);
+}
+
+static unsigned num_aligned(qn__arena *scratch, ir_function *kernel, const bool *multiples) {
+    counting c = {
+        .g = {.zeros = qn__find_zeros(scratch, kernel, multiples), .num_zeros = kernel->num_values}};
+    qn__ir_walk(kernel->body, count_aligned, &c);
+    return c.aligned;
+}
+
+/* The integers among the arguments without which, as multiples of QN__MULTIPLE, fewer accesses would be aligned; NULL: none. */
+static const bool *find_multiples(qn__arena *scratch, ir_function *kernel) {
+    bool *multiples = QN__NEW_ARRAY(scratch, bool, kernel->args.len + 1);
+    const unsigned least = num_aligned(scratch, kernel, NULL);
+    for (size_t i = 0; i < kernel->args.len; i++) {
+        const ir_arg *arg = &kernel->args.data[i];
+        const ir_type type = arg->value->type;
+        multiples[i] = arg->arg_kind == IR_ARG_VALUE && type.lanes == 1 && !arg->extent_of &&
+                       (type.kind == IR_I32 || type.kind == IR_I64);
+    }
+    const unsigned most = num_aligned(scratch, kernel, multiples);
+    if (most == least) return NULL;
+    for (size_t i = 0; i < kernel->args.len; i++) {
+        if (!multiples[i]) continue;
+        multiples[i] = false;
+        multiples[i] = num_aligned(scratch, kernel, multiples) < most;
+    }
+    return multiples;
+}
+
 static void guard_kernel(qn__pass_context *context, ir_function *kernel, const char *name,
-                         uint32_t num_params, unsigned least) {
+                         uint32_t num_params, unsigned least, const bool *multiples) {
     enum { ALL = (1 << IR_SPACE_COUNT) - 1 };
     guard g = {.context = context,
                .module = context->module,
@@ -695,7 +744,7 @@ static void guard_kernel(qn__pass_context *context, ir_function *kernel, const c
     if (context->options->target.wants_quiet_loops && context->options->level)
         qn__split_loops(context->scratch, kernel, least, &g.quiet);
     g.sets = qn__points_to_find(context->scratch, kernel, ALL, 0, false);
-    g.zeros = qn__find_zeros(context->scratch, kernel);
+    g.zeros = qn__find_zeros(context->scratch, kernel, multiples);
     g.num_zeros = kernel->num_values;
     g.b = (ir_builder){.function = kernel};
     visit(&g, kernel->body);
@@ -708,19 +757,20 @@ static void make_safe(qn__pass_context *context, ir_function *kernel) {
     add_params(kernel);
     qn__ir_walk(kernel->body, raise_objects, kernel);
     if (context->options->loop_budget) qn__budget_loops(context, kernel, qn__vec_last(&kernel->args).value);
-    const qn__limits limits = qn__find_limits(context->module->arena, context->scratch, kernel);
+    const bool *multiples = find_multiples(context->scratch, kernel);
+    const qn__limits limits = qn__find_limits(context->module->arena, context->scratch, kernel, multiples);
     if (limits.words) {
         ir_function *checked = copy_kernel(kernel);
-        qn__find_limits(context->scratch, context->scratch, checked);
+        qn__find_limits(context->scratch, context->scratch, checked, NULL);
         kernel->limits = limits.words;
         kernel->num_limits = limits.count;
         kernel->checked = checked;
         checked->is_checked = true;
-        guard_kernel(context, checked, kernel->name, num_params, QN__IS_INSIDE);
+        guard_kernel(context, checked, kernel->name, num_params, QN__IS_INSIDE, NULL);
     }
     if (!context->error)
-        guard_kernel(context, kernel, kernel->name, num_params,
-                     limits.words ? QN__IS_LIMITED : QN__IS_INSIDE);
+        guard_kernel(context, kernel, kernel->name, num_params, limits.words ? QN__IS_LIMITED : QN__IS_INSIDE,
+                     limits.has_multiples ? multiples : NULL);
 }
 
 bool qn__pass_guard(qn__pass_context *context) {

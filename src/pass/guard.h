@@ -43,6 +43,7 @@ static inline unsigned qn__limit_of(const ir_instr *instr, unsigned access) {
 typedef struct qn__limits {
     const uint32_t *words; /* as ir/limits.h says; NULL: nothing is limited */
     uint32_t count;
+    bool has_multiples; /* the arguments are among them */
 } qn__limits;
 
 /* What a safe kernel notes where it would do what it may not. */
@@ -71,7 +72,8 @@ typedef QN__VEC(qn__quiet_loop) qn__quiet_loops;
 /* Adds those of the kernel's loops that have accesses whose marks are below `least`. */
 void qn__split_loops(qn__arena *scratch, ir_function *kernel, unsigned least, qn__quiet_loops *found);
 
-/* Sets the marks of the kernel's instructions that access memory. The words are `arena`'s. */
-qn__limits qn__find_limits(qn__arena *arena, qn__arena *scratch, ir_function *kernel);
+/* Sets the marks of the kernel's instructions that access memory. The words are `arena`'s. `multiples`: by argument, whether it
+   is to be limited to multiples of QN__MULTIPLE; may be NULL. */
+qn__limits qn__find_limits(qn__arena *arena, qn__arena *scratch, ir_function *kernel, const bool *multiples);
 
 #endif

@@ -637,7 +637,7 @@ static qn__limits words_of(const limiter *l) {
     qn__vec_push(l->arena, &words, l->num_limits);
     for (size_t i = 0; i < l->nodes.len; i++) qn__vec_push(l->arena, &words, l->nodes.data[i]);
     for (size_t i = 0; i < l->limits.len; i++) qn__vec_push(l->arena, &words, l->limits.data[i]);
-    return (qn__limits){words.data, (uint32_t)words.len};
+    return (qn__limits){words.data, (uint32_t)words.len, false};
 }
 
 /* Says what the limits come to, and keeps those that a launch has to be asked about. */
@@ -682,7 +682,21 @@ static void begin(limiter *l) {
     renew(l);
 }
 
-qn__limits qn__find_limits(qn__arena *arena, qn__arena *scratch, ir_function *kernel) {
+/* What is relied on beside: those arguments are multiples of QN__MULTIPLE. */
+static bool limit_multiples(limiter *l, const bool *multiples) {
+    for (size_t i = 0; i < l->kernel->args.len; i++) {
+        const ir_value *arg = l->kernel->args.data[i].value;
+        if (!multiples[i]) continue;
+        const uint32_t number = add_arg(l, arg, 0, arg->type);
+        const uint32_t mask = add_const(l, arg->type.kind, QN__MULTIPLE - 1);
+        if (number == unknown || mask == unknown) return false;
+        const uint32_t rest = add_node(l, IR_AND, arg->type.kind, arg->type.kind, number, mask, 0);
+        if (rest == unknown || add_limit(l, QN__LIMIT_SIZE, rest, 0, 0) == unknown) return false;
+    }
+    return true;
+}
+
+qn__limits qn__find_limits(qn__arena *arena, qn__arena *scratch, ir_function *kernel, const bool *multiples) {
     enum { ROUNDS = 4 };
     limiter *l = QN__NEW(scratch, limiter);
     l->arena = arena, l->scratch = scratch, l->kernel = kernel;
@@ -695,7 +709,11 @@ qn__limits qn__find_limits(qn__arena *arena, qn__arena *scratch, ir_function *ke
         walk(l, kernel->body, NULL);
         if (!l->is_complete || !find_wandering(l)) break;
     }
-    if (!l->is_complete) return (qn__limits){NULL, 0};
+    if (!l->is_complete) return (qn__limits){NULL, 0, false};
     judge(l);
-    return has_accesses(l) ? words_of(l) : (qn__limits){NULL, 0};
+    if (!has_accesses(l)) return (qn__limits){NULL, 0, false};
+    const bool relies = multiples && limit_multiples(l, multiples);
+    qn__limits limits = words_of(l);
+    limits.has_multiples = relies;
+    return limits;
 }

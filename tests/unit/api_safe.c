@@ -166,6 +166,10 @@ static const pattern patterns[] = {
      "event_t e = async_work_group_copy(l, (global int *)((global char *)y + 2), 8, 0); wait_group_events(1, "
      "&e); x[i] = l[0];",
      "of 'y', not aligned to 4, at byte "},
+    {"rows_of_vectors", "if (i < 4) ((global int4 *)(x + (i & 0) * n))[i] = (int4)(1);", NULL},
+    {"rows_that_end_unaligned",
+     "int m = n - 1; if (i < 1) *(global int4 *)(x + m * (i + 1) - 8) = (int4)(1);",
+     "writes 16 bytes of 'x', not aligned to 16, at byte 220 of its 256"},
     {"sum_outside", "int s = 0; for (int k = y[i]; k < 70; k++) s += y[k]; x[i] = s;",
      "reads 4 bytes of 'y' at byte "},
     {"sum_inside", "int s = 0; for (int k = y[i]; k < 64; k++) s += y[k]; x[i] = s;", NULL},

@@ -40,6 +40,9 @@ static const struct body {
     {"global int4 *p = (global int4 *)x; for (int k = 0; k < 16; k++) *p++ = (int4)(1);", false},
     {"((local int4 *)l)[i & 3] = (int4)(1);", false},
     {"uchar b[64]; for (int k = 0; k < 64; k++) b[k] = y[k]; x[i] = *(uint *)(b + (i & 60));", false},
+    {"if (i < 1) *(global int4 *)(x + i * n) = (int4)(1);", false},
+    {"for (uint k = 0; k < 2; k++) *(global int4 *)(x + k * (m / 2)) = (int4)(1);", true},
+    {"if (i < 1) *(global int4 *)(x + (n - 1)) = (int4)(1);", true},
     {"if (i < 15) ((global int4 *)(x + 1))[i] = (int4)(1);", true},
     {"if (i < 15) *(global int4 *)(x + i) = (int4)(1);", true},
     {"x[i] = *(global int *)((global char *)y + (i & 63));", true},
@@ -96,10 +99,10 @@ static unsigned count_checks(const ir_module *module) {
     return count;
 }
 
-static bool limits_hold(const qn__compile_result *result) {
+static bool limits_hold(const qn__compile_result *result, uint32_t n) {
     const qn__kernel_info *kernel = &result->info.kernels[0];
     const uint64_t extents[16] = {ITEMS * 4, ITEMS * 4, GROUP * 4};
-    const uint32_t sizes[] = {ITEMS, ITEMS};
+    const uint32_t sizes[] = {n, ITEMS};
     unsigned char args[256] = {0};
     const qn__reach_range range = {.global = {ITEMS, 1, 1}, .local = {GROUP, 1, 1}};
     for (uint32_t k = 0; k < 2; k++) memcpy(args + kernel->params[3 + k].offset, &sizes[k], sizeof sizes[k]);
@@ -124,7 +127,7 @@ static void what_is_bounded_is_not_checked(void **state) {
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
         qn__compile_result result;
         compile(bodies[i].text, &result);
-        const bool checks = count_checks(result.module) > 0 || !limits_hold(&result);
+        const bool checks = count_checks(result.module) > 0 || !limits_hold(&result, ITEMS);
         if (checks != bodies[i].checks)
             fail_msg("%s: %s", bodies[i].text, bodies[i].checks ? "has no check" : "is checked");
         qn__compile_free(&result);
@@ -142,9 +145,19 @@ static void indices_from_memory_are_checked_alone(void **state) {
         compile(texts[i], &result);
         const unsigned count = count_checks(result.module);
         if (count != 1) fail_msg("%s: %u checks", texts[i], count);
-        if (!limits_hold(&result)) fail_msg("%s: all is checked", texts[i]);
+        if (!limits_hold(&result, ITEMS)) fail_msg("%s: all is checked", texts[i]);
         qn__compile_free(&result);
     }
+}
+
+/* Rows that vectors are read of are as long as vectors, or the form that checks all is launched. */
+static void rows_are_whole_vectors(void **state) {
+    (void)state;
+    qn__compile_result result;
+    compile("if (i < 1) x[0] = ((global const int4 *)(y + i * n))->x;", &result);
+    assert_int_equal(count_checks(result.module), 0);
+    for (uint32_t n = 0; n <= ITEMS; n++) assert_int_equal(limits_hold(&result, n), n % 4 == 0);
+    qn__compile_free(&result);
 }
 
 /* Those that hold an atomic, and those that do not. */
@@ -201,6 +214,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_bounded_is_not_checked),
         cmocka_unit_test(indices_from_memory_are_checked_alone),
+        cmocka_unit_test(rows_are_whole_vectors),
         cmocka_unit_test(loops_that_only_read_note_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
