@@ -216,59 +216,65 @@ static void the_queue_can_be_used_beside(void **state) {
     qn_context_destroy(context);
 }
 
-/* Dawn can be told to fail; wgpu-native cannot. */
+/* A device that can be told to fail, as Dawn's, not wgpu-native's, and a kernel on its stream, which is on loan. */
+typedef struct victim {
+    qn_context *context;
+    qn_device *device;
+    wg_object own;
+    qn_kernel *add;
+    qn_buffer *buffer;
+    qn_stream *stream;
+} victim;
+
+static bool begin_failing(victim *v, const void *way_to_fail) {
+    *v = (victim){.context = make_context(NULL)};
+    if (!way_to_fail || !has_device(v->context, &v->device)) return false;
+    v->own = device_of(v->context, v->device);
+    qn_program *program =
+        make_program(v->device, "kernel void add(global int *a) { a[get_global_id(0)] += 1; }\n");
+    v->add = make_kernel(program, v->context, "add");
+    v->buffer = buffer_of(v->device, NULL, 64);
+    v->stream = qn_device_stream(v->device);
+    assert_ok(v->context, qn_launch(NULL, v->add, QN_RANGE(16), QN_ARGS(v->buffer)));
+    assert_ok(v->context, qn_stream_native_begin(v->stream, &v->buffer, 1));
+    return true;
+}
+
 static void errors_of_the_device_are_sentences(void **state) {
     (void)state;
     enum { OUT_OF_MEMORY = 3 };
+    victim v;
     void (*inject)(wg_object device, uint32_t type, wg_text message);
     *(void **)&inject = symbol_of("wgpuDeviceInjectError");
-    qn_context *context = make_context(NULL);
-    qn_device *device;
-    if (inject && has_device(context, &device)) {
-        wg_object own = device_of(context, device);
-        qn_program *program =
-            make_program(device, "kernel void add(global int *a) { a[get_global_id(0)] += 1; }\n");
-        qn_kernel *add = make_kernel(program, context, "add");
-        qn_buffer *buffer = buffer_of(device, NULL, 64);
-        qn_stream *stream = qn_device_stream(device);
-        assert_ok(context, qn_launch(NULL, add, QN_RANGE(16), QN_ARGS(buffer)));
-        assert_ok(context, qn_stream_native_begin(stream, &buffer, 1));
-        inject(own, OUT_OF_MEMORY, (wg_text){"no room for it", WG_TEXT_END});
-        assert_ok(context, qn_stream_native_end(stream));
-        assert_fails(context, qn_stream_wait(stream, QN_FOREVER), QN_ERROR_DEVICE_MEMORY, "no room for it");
-        assert_ok(context, qn_launch(NULL, add, QN_RANGE(16), QN_ARGS(buffer))); /* it goes on */
-        assert_ok(context, qn_stream_wait(stream, QN_FOREVER));
+    if (begin_failing(&v, *(void **)&inject)) {
+        inject(v.own, OUT_OF_MEMORY, (wg_text){"no room for it", WG_TEXT_END});
+        assert_ok(v.context, qn_stream_native_end(v.stream));
+        assert_fails(v.context, qn_stream_wait(v.stream, QN_FOREVER), QN_ERROR_DEVICE_MEMORY,
+                     "no room for it");
+        assert_ok(v.context, qn_launch(NULL, v.add, QN_RANGE(16), QN_ARGS(v.buffer))); /* it goes on */
+        assert_ok(v.context, qn_stream_wait(v.stream, QN_FOREVER));
     }
-    qn_context_destroy(context);
+    qn_context_destroy(v.context);
 }
 
 static void a_lost_device_says_so(void **state) {
     (void)state;
     enum { UNKNOWN = 1 };
+    victim v;
     void (*lose)(wg_object device, uint32_t reason, wg_text message);
     *(void **)&lose = symbol_of("wgpuDeviceForceLoss");
-    qn_context *context = make_context(NULL);
-    qn_device *device;
-    if (lose && has_device(context, &device)) {
-        wg_object own = device_of(context, device);
-        qn_program *program =
-            make_program(device, "kernel void add(global int *a) { a[get_global_id(0)] += 1; }\n");
-        qn_kernel *add = make_kernel(program, context, "add");
-        qn_buffer *buffer = buffer_of(device, NULL, 64);
-        qn_stream *stream = qn_device_stream(device);
+    if (begin_failing(&v, *(void **)&lose)) {
         int first;
-        assert_ok(context, qn_launch(NULL, add, QN_RANGE(16), QN_ARGS(buffer)));
-        assert_ok(context, qn_stream_native_begin(stream, &buffer, 1));
-        lose(own, UNKNOWN, (wg_text){"it fell off the bus", WG_TEXT_END});
-        assert_ok(context, qn_stream_native_end(stream));
-        assert_fails(context, qn_stream_wait(stream, QN_FOREVER), QN_ERROR_DEVICE_LOST,
+        lose(v.own, UNKNOWN, (wg_text){"it fell off the bus", WG_TEXT_END});
+        assert_ok(v.context, qn_stream_native_end(v.stream));
+        assert_fails(v.context, qn_stream_wait(v.stream, QN_FOREVER), QN_ERROR_DEVICE_LOST,
                      "it fell off the bus");
-        assert_fails(context, qn_launch(NULL, add, QN_RANGE(16), QN_ARGS(buffer)), QN_ERROR_DEVICE_LOST,
+        assert_fails(v.context, qn_launch(NULL, v.add, QN_RANGE(16), QN_ARGS(v.buffer)), QN_ERROR_DEVICE_LOST,
                      "the device is lost");
-        assert_fails(context, qn_buffer_read(buffer, 0, &first, sizeof first), QN_ERROR_DEVICE_LOST,
+        assert_fails(v.context, qn_buffer_read(v.buffer, 0, &first, sizeof first), QN_ERROR_DEVICE_LOST,
                      "the device is lost");
     }
-    qn_context_destroy(context);
+    qn_context_destroy(v.context);
 }
 
 /* What the device binds is less than what it has room for. */
