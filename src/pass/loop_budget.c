@@ -119,6 +119,16 @@ static void count_jumps(budgeter *b, ir_region *region, const ir_instr *loop, ui
     }
 }
 
+/* What nothing came to, behind a loop without an end, now is come to. */
+static void end_behind(budgeter *b, ir_instr *loop) {
+    ir_instr *end = loop->next;
+    if (end->op != IR_UNREACHABLE) return;
+    ir_builder at = {.function = b->kernel};
+    qn__ir_at(&at, end);
+    qn__ir_return(&at, NULL);
+    qn__ir_unlink(end);
+}
+
 static unsigned visit(budgeter *b, ir_region *region);
 
 static void count_loop(budgeter *b, ir_instr *loop, meeting who) {
@@ -127,6 +137,7 @@ static void count_loop(budgeter *b, ir_instr *loop, meeting who) {
              (unsigned)b->context->options->loop_budget);
     const uint32_t site = qn__add_site(b->context->module, loop->loc, b->kernel->name, what);
     count_jumps(b, loop->regions[0], loop, site, count_left(b, who));
+    end_behind(b, loop);
 }
 
 static void refill_in(budgeter *b, const ir_instr *loop, unsigned counted) {

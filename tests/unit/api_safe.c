@@ -417,6 +417,10 @@ static const pattern loops[] = {
      "int s = 0; for (int a = 0; a < 2000; a++) for (int b = 0; b < 1000; b++) s = s * 3 ^ y[(a + b) & 63]; "
      "x[i] = s;",
      "kernel 'nested_constants'"},
+    {"without_end", "for (uint k = 3; k >= 0; k--) x[k & 31] = i;", "kernel 'without_end'"},
+    {"some_without_end", "if (i & 1) for (;;) x[i]++; x[i] = 3;", "kernel 'some_without_end'"},
+    {"without_end_in_another", "for (int k = 0; k < n; k++) if (i & 1) while (true) x[i] += k; x[i] = 1;",
+     "kernel 'without_end_in_another'"},
     {"with_a_barrier", "while (n) { l[get_local_id(0)] = i; barrier(1); x[i] = l[0]; barrier(1); }",
      "kernel 'with_a_barrier'"},
     {"beside_a_barrier",
