@@ -360,7 +360,7 @@ static void check_alignment(guard *g, const qn__access *access, bool is_inside, 
     c->is_aligned = is_whole;
 }
 
-static void raise(uint32_t *align, uint32_t wanted) {
+static void raise_to(uint32_t *align, uint32_t wanted) {
     if (*align < wanted) *align = wanted;
 }
 
@@ -375,9 +375,9 @@ static void raise_object(ir_instr *i, void *user) {
     const raising *r = user;
     if (i->op != IR_VAR && i->op != IR_LOCAL && i->op != IR_GLOBAL) return;
     if (r->root ? r->root != i->results[0] : i->results[0]->type.space != r->space) return;
-    if (i->op == IR_VAR) raise(&i->attr.var->align, r->align);
-    if (i->op == IR_LOCAL) raise(&r->kernel->locals.data[i->attr.index].align, r->align);
-    if (i->op == IR_GLOBAL) raise(&r->kernel->module->globals.data[i->attr.index].align, r->align);
+    if (i->op == IR_VAR) raise_to(&i->attr.var->align, r->align);
+    if (i->op == IR_LOCAL) raise_to(&r->kernel->locals.data[i->attr.index].align, r->align);
+    if (i->op == IR_GLOBAL) raise_to(&r->kernel->module->globals.data[i->attr.index].align, r->align);
 }
 
 /* Objects are aligned as the widest access to them wants; none wants more than buffers have. */
@@ -396,7 +396,7 @@ static void raise_objects(ir_instr *i, void *user) {
             qn__ir_walk(kernel->body, raise_object, &r);
         if (!memory.root && r.space == IR_CONSTANT_SPACE) /* those whose addresses stand in others */
             for (size_t n = 0; n < kernel->module->globals.len; n++)
-                raise(&kernel->module->globals.data[n].align, r.align);
+                raise_to(&kernel->module->globals.data[n].align, r.align);
     }
     if (!count || !qn__ir_has(i->op, IR_ATTR_ALIGN) || i->attr.align <= QN__BEGIN_ALIGN) return;
     i->attr.align = QN__BEGIN_ALIGN;
