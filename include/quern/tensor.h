@@ -26,7 +26,7 @@
    on inside.
    - Functions meet the bounds of OpenCL C. On CUDA devices exp, tanh, sigmoid, silu and the two gelu are computed in f32 by the
    device's own powers of 2 and reciprocals: within 4 units in the last place, of gelu (1 + x^2 / 2) times that and below -5.5
-   within 2^-24; what is below 2^-120 may be 0.
+   within 2^-24; what is below 2^-119 may be 0.
    - Threads: all tensors of one qn_tensors are for one thread at a time. */
 #ifndef QUERN_TENSOR_H
 #define QUERN_TENSOR_H
