@@ -20,8 +20,8 @@ enum {
     NUM_TEXTS = 5
 }; /* texts: the loop and the library's */
 
-/* How many messages the loop copies at a time; 1: it does not, as on a processor, where a look is no trip, or where it has others to
-   look at in between. */
+/* How many messages the loop copies at a time; 1: it does not, as nobody asked for it, on a processor, where a look is no trip, or where
+   it has others to look at in between. */
 static uint32_t count_ahead(const qn_ring *ring) {
     const qn_ring_desc *desc = &ring->desc;
     const bool is_far = !(ring->device_info.capabilities & QN_CAN_SHARE_MEMORY);
@@ -29,7 +29,9 @@ static uint32_t count_ahead(const qn_ring *ring) {
                           desc->policy != QN_RING_DROP_OLDEST && !ring->mail && !ring->blocks;
     uint32_t ahead = AHEAD_MOST;
     if (desc->mode != QN_RING_RESIDENT || !is_far || !is_plain) return 1;
-    while (ahead > 1 && (ahead * ring->in.slot_size > AHEAD_BYTES || ahead > desc->capacity)) ahead /= 2;
+    while (ahead > 1 &&
+           (ahead > desc->read_ahead || ahead * ring->in.slot_size > AHEAD_BYTES || ahead > desc->capacity))
+        ahead /= 2;
     return ahead;
 }
 

@@ -8,7 +8,7 @@
 #include "bench.h"
 #include "bench_rings.h"
 
-enum { MOST_WORDS = 512, CAPACITY = 1024, BATCH = 128, PRODUCERS = 4 };
+enum { MOST_WORDS = 512, CAPACITY = 1024, BATCH = 128, PRODUCERS = 4, AHEAD = 32 };
 
 /* The first word counts the messages, by which each reply is checked. A work-group moves a large message together. */
 static const char source[] = "#include \"quern/ring.cl\"\n"
@@ -30,7 +30,7 @@ static uint32_t group_size_for(const bench_device *d, uint32_t words) {
     return d->info.kind == QN_DEVICE_CUDA && words > 64 ? 128 : 1;
 }
 
-static int begin(rings_task *t, bench_device *d, uint32_t words, qn_ring_idle idle) {
+static int begin(rings_task *t, bench_device *d, uint32_t words, qn_ring_idle idle, uint32_t read_ahead) {
     char number[16];
     snprintf(number, sizeof number, "%u", words);
     const qn_define define = {"WORDS", number};
@@ -43,7 +43,8 @@ static int begin(rings_task *t, bench_device *d, uint32_t words, qn_ring_idle id
                                .group_size = group_size_for(d, words),
                                .capacity = CAPACITY,
                                .reply_capacity = CAPACITY,
-                               .idle = idle};
+                               .idle = idle,
+                               .read_ahead = read_ahead};
     *t = (rings_task){.d = d, .words = words};
     qn_status status = qn_ring_create(d->device, &desc, &t->ring);
     if (!status) status = qn_ring_launch(t->ring, 10000000000u);
@@ -116,7 +117,7 @@ static int measure_calls(bench_device *d, uint32_t words) {
     if (!times) return tool_fail(TOOL_RUN_FAILED, "out of memory");
     snprintf(what, sizeof what, "a call of %u bytes", (unsigned)(words * sizeof(uint64_t)));
     bench_progress(d, what);
-    int result = begin(&t, d, words, QN_RING_CONTINUOUS);
+    int result = begin(&t, d, words, QN_RING_CONTINUOUS, 0);
     const qn_status status = result ? QN_OK : call_many(&t, times, MOST, &count);
     if (status) result = tool_fail_status(d->context, status);
     result = end(&t, result);
@@ -234,7 +235,7 @@ static int measure_rate(bench_device *d, const char *what, qn_status (*run)(ring
     windows w = {.times = malloc(MOST * sizeof(double)), .most = MOST};
     if (!w.times) return tool_fail(TOOL_RUN_FAILED, "out of memory");
     bench_progress(d, what);
-    int result = begin(&t, d, 8, QN_RING_CONTINUOUS);
+    int result = begin(&t, d, 8, QN_RING_CONTINUOUS, AHEAD);
     const qn_status status = result ? QN_OK : run(&t, &w);
     if (status) result = tool_fail_status(d->context, status);
     result = end(&t, result);
@@ -253,7 +254,7 @@ static int measure_idle(bench_device *d) {
     rings_task t;
     struct timespec begins, ends;
     bench_progress(d, what);
-    int result = begin(&t, d, 8, QN_RING_ADAPTIVE);
+    int result = begin(&t, d, 8, QN_RING_ADAPTIVE, 0);
     const struct timespec settle = {.tv_nsec = 50000000}, watch = {.tv_nsec = 500000000};
     nanosleep(&settle, NULL);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begins);

@@ -209,7 +209,8 @@ int bench_rings_soak(bench_device *d) {
                                .handler = "check",
                                .message_type = "words",
                                .state = state,
-                               .state_type = "ulong"};
+                               .state_type = "ulong",
+                               .read_ahead = 32};
     if (!status) status = qn_ring_create(d->device, &desc, &ring);
     if (!status) status = qn_ring_launch(ring, LONG);
     if (!status) status = qn_ring_activate(ring, LONG);
