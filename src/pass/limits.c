@@ -5,7 +5,8 @@
 
    A loop's parameter that only grows is at least what it began with (RISING), one that shrinks at most that. That it only grows is
    so where no continue gives less than that, which is a limit of its own: the proof is by induction over the iterations, of
-   all loops together, for each interval holds as long as those of the iterations before did. */
+   all loops together, for each interval holds as long as those of the iterations before did. One whose bits constants turn, set or
+   clear stays within the bits of these and of what it began with. */
 #include "ir/limits.h"
 
 #include <string.h>
@@ -333,6 +334,7 @@ typedef enum course {
     STAYS,
     RISES,
     FALLS,
+    TURNS,          /* it stays within its bits and those of some constants */
     CHANGES_PLACES, /* it is what it or another parameter of the loop was */
     WANDERS
 } course;
@@ -348,6 +350,32 @@ static const ir_instr *sum_of(const ir_value *param, const ir_value *next) {
         if (from == param) return i;
     }
     return NULL;
+}
+
+/* Whether the next value is the parameter with bits of constants, which are collected, turned, set or cleared, or is it in some branches:
+   the index of one of two buffers, say. */
+static bool is_turned(const ir_value *param, const ir_value *next, uint64_t *bits, unsigned depth) {
+    enum { DEEPEST = 8 };
+    if (next == param) return true;
+    if (next->value_kind != IR_VALUE_RESULT || depth == DEEPEST) return false;
+    const ir_instr *i = next->def;
+    if (i->op == IR_SELECT)
+        return is_turned(param, i->operands[1], bits, depth + 1) &&
+               is_turned(param, i->operands[2], bits, depth + 1);
+    if (i->op == IR_IF) {
+        bool all = true;
+        for (uint32_t r = 0; r < i->num_regions && all; r++) {
+            const ir_instr *last = i->regions[r]->last;
+            all = last && last->op == IR_YIELD &&
+                  is_turned(param, last->operands[next->index], bits, depth + 1);
+        }
+        return all;
+    }
+    if (i->op != IR_XOR && i->op != IR_OR && i->op != IR_AND) return false;
+    const ir_value *by = i->operands[qn__ir_is_const(i->operands[1])];
+    if (!qn__ir_is_const(by) || signed_bits(by) < 0) return false;
+    *bits |= (uint64_t)signed_bits(by);
+    return is_turned(param, i->operands[by == i->operands[0]], bits, depth + 1);
 }
 
 static course step_of(const ir_value *param, const ir_value *next) {
@@ -370,7 +398,10 @@ static course step_of(const ir_value *param, const ir_value *next) {
     case IR_SDIV:
     case IR_SMIN:
     case IR_UMIN: return FALLS;
-    default: return WANDERS;
+    default: {
+        uint64_t bits = 0;
+        return is_turned(param, next, &bits, 0) ? TURNS : WANDERS;
+    }
     }
 }
 
@@ -422,10 +453,25 @@ static uint32_t any_begin(limiter *l, const ir_region *body, const course *cours
     return node;
 }
 
+/* Of all that a parameter which turns goes on as. */
+static uint64_t turned_bits(const ir_region *region, const ir_value *param) {
+    uint64_t bits = 0;
+    for (const ir_instr *i = region->first; i; i = i->next) {
+        for (uint32_t r = 0; r < i->num_regions; r++) bits |= turned_bits(i->regions[r], param);
+        if (i->op == IR_CONTINUE && i->attr.target == param->def)
+            (void)is_turned(param, i->operands[param->index], &bits, 0);
+    }
+    return bits;
+}
+
 static uint32_t param_node(limiter *l, const ir_value *param, course c, uint32_t begin) {
     const unsigned kind = param->type.kind;
     if (begin == unknown || c == WANDERS || l->wanders[param->id]) return any(l, kind);
     if (c == STAYS) return begin;
+    if (c == TURNS) {
+        const uint32_t bits = add_const(l, kind, (int64_t)turned_bits(param->def->regions[0], param));
+        return bits == unknown ? any(l, kind) : add_node(l, IR_OR, kind, kind, begin, bits, 0);
+    }
     return add_node(l, c == RISES ? QN__SPAN_RISING : QN__SPAN_FALLING, kind, kind, begin, 0, 0);
 }
 

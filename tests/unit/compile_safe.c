@@ -47,6 +47,17 @@ static const struct body {
     {"if (i < 15) *(global int4 *)(x + i) = (int4)(1);", true},
     {"x[i] = *(global int *)((global char *)y + (i & 63));", true},
     {"uchar b[64]; for (int k = 0; k < 64; k++) b[k] = y[k]; x[i] = *(uint *)(b + (i & 58));", true},
+    /* indices of two buffers, and others that stay within some bits */
+    {"int b = 0; for (int k = 0; k < n; k++) { l[b * 8 + (i & 7)] = k; if (y[k]) b ^= 1; } x[i] = l[b * 8];",
+     false},
+    {"uint b = i & 7; for (int k = 0; k < n; k++) { x[b * 8 + 7] = k; b = y[k] ? b ^ 5 : b | 2; }", false},
+    {"int b = 0; for (int k = 0; k < n; k++) { l[b * 8 + (i & 7)] = k; if (y[k]) b ^= 2; } x[i] = l[b * 8];",
+     true},
+    {"uint b = i & 7; for (int k = 0; k < n; k++) { x[b * 8 + 7] = k; b ^= 8; }", true},
+    {"uint b = i & 7; for (int k = 0; k < n; k++) { x[b * 8 + 7] = k; b ^= y[k]; }", true},
+    {"int b = y[i]; for (int k = 0; k < n; k++) { x[b] = k; b ^= 1; }", true},
+    {"int b = i; for (int k = 0; k < n; k++) { x[b & 63] = k; b ^= -1; if (b < 64) x[b] = 1; }", true},
+    {"int b = 0; for (int k = 0; k < n; k++) { x[b] = k; if (y[k]) b ^= 1; else if (y[i]) b += 1; }", true},
     /* pointers that move */
     {"global int *p = x; for (int k = 0; k < 4; k++) { if (y[k]) p = x + i; *p = 1; }", false},
     {"global int *p = x, *q = x + 32; for (int k = 0; k < n; k++) { global int *t = p; p = q; q = t; p[i & "
