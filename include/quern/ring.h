@@ -190,7 +190,7 @@ QN_API qn_status qn_ring_supervise(qn_ring *ring, const qn_ring_supervision *sup
 QN_API qn_status qn_ring_dead_letter(qn_ring *ring, qn_ring_message *message, void *payload, size_t size);
 
 /* Sends a message of `size` bytes. Where the ring has to be launched for it and cannot be now (its state is mapped), the message
-   waits, and whoever receives is told.  `message` may be NULL; else its priority, type, correlation and deadline are sent, and its id,
+   waits, and whoever receives is told. `message` may be NULL; else its priority, type, correlation and deadline are sent, and its id,
    time, clock (later than what is there) and size filled in; its id is 0 where it was dropped as a duplicate. Errors: QN_ERROR_STATE (not LAUNCHED, ACTIVE or PAUSED), QN_ERROR_RANGE (size, priority),
    QN_ERROR_TIMEOUT (no room all that time, or its deadline is past). */
 QN_API qn_status qn_ring_send(qn_ring *ring, qn_ring_message *message, const void *payload, size_t size,
