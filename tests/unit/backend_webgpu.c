@@ -48,6 +48,33 @@ static void one_buffer_is_several_parameters(void **state) {
     qn_context_destroy(context);
 }
 
+/* They are bound all the same, beside buffers for reading and for writing. */
+static void null_pointers_are_of_any_type(void **state) {
+    (void)state;
+    qn_context *context = make_context(NULL);
+    qn_device *device;
+    if (has_device(context, &device)) {
+        int out[2];
+        qn_program *program = make_program(device, "kernel void which(global const float *a, global const "
+                                                   "int *b, global uint *c, global int *out) {\n"
+                                                   "    if (c) c[0] = 1;\n"
+                                                   "    out[0] = (a ? (int)a[0] : 10) + (b ? b[0] : 20);\n"
+                                                   "    out[1] = b ? b[1] : 30;\n}\n");
+        qn_kernel *which = make_kernel(program, context, "which");
+        qn_buffer *buffer = buffer_of(device, (const int[]){5, 6}, sizeof out),
+                  *outs = buffer_of(device, NULL, sizeof out);
+        assert_ok(context, qn_launch(NULL, which, QN_RANGE(1),
+                                     QN_ARGS(qn_arg_null(), qn_arg_null(), qn_arg_null(), outs)));
+        assert_ok(context, qn_buffer_read(outs, 0, out, sizeof out));
+        assert_memory_equal(out, ((const int[]){30, 30}), sizeof out);
+        assert_ok(context,
+                  qn_launch(NULL, which, QN_RANGE(1), QN_ARGS(qn_arg_null(), buffer, qn_arg_null(), buffer)));
+        assert_ok(context, qn_buffer_read(buffer, 0, out, sizeof out));
+        assert_memory_equal(out, ((const int[]){15, 6}), sizeof out);
+    }
+    qn_context_destroy(context);
+}
+
 static void pointers_lead_to_either_buffer(void **state) {
     (void)state;
     qn_context *context = make_context(NULL);
@@ -351,6 +378,7 @@ int main(void) {
     if (!there) return 77;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_buffer_is_several_parameters),
+        cmocka_unit_test(null_pointers_are_of_any_type),
         cmocka_unit_test(pointers_lead_to_either_buffer),
         cmocka_unit_test(parts_of_words_are_copied),
         cmocka_unit_test(events_have_the_times_of_the_device),

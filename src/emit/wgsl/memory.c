@@ -402,8 +402,15 @@ static void define_object(wgsl_emitter *e, const ir_value *value) {
     if (!e->uses[value->id]) return;
     const wgsl_object *object = &e->objects.data[e->object_of[value->id] - 1];
     const char *offset = object_offset(e, object);
-    if (qn__wgsl_is_tagged(e, value))
-        offset = qn__wgsl_text(e, "vec2<u32>(%s, %uu)", offset, (unsigned)object->offset);
+    const unsigned tag = (unsigned)object->offset;
+    const bool is_passed = object->arg >= 0 && e->kernel->args.data[object->arg].arg_kind == IR_ARG_BUFFER;
+    if (qn__wgsl_is_tagged(e, value) && tag && is_passed) /* there is one null pointer */
+        offset = qn__wgsl_text(
+            e, "vec2<u32>(%s, select(%uu, 0u, %s == %uu))", offset, tag,
+            qn__wgsl_param(e, qn__wgsl_implicit(e, QN__IMPLICIT_BUFFER_OFFSET, (uint32_t)object->arg)),
+            (uint32_t)QN__WGSL_NULL);
+    else if (qn__wgsl_is_tagged(e, value))
+        offset = qn__wgsl_text(e, "vec2<u32>(%s, %uu)", offset, tag);
     qn__wgsl_line(e, "let %s = %s;", qn__wgsl_name(e, value), offset);
 }
 
