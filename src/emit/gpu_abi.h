@@ -55,6 +55,7 @@ enum {
     QN__WGSL_PRINT = 2,
     QN__WGSL_PARAM = 3,          /* of the first parameter, and on */
     QN__WGSL_NO_PARAM = 65535,   /* the `param` of the others in the fact `bindings` */
+    QN__WGSL_READS = 65536,      /* added to a binding's number there: the kernel only reads it */
     QN__WGSL_NULL = -256,        /* buffer offset of a null pointer: address 0 behind a buffer's begin, 256 */
     QN__PRINT_HEADER = 8,        /* bytes before the first record */
     QN__PRINT_CAPACITY = 1 << 20 /* bytes of records that a launch may print */

@@ -1,6 +1,6 @@
-/* Buffers that are passed for several parameters. A kernel may write all of its bindings, and Dawn refuses to bind a buffer
-   twice then: the later parameters become other names of the first one's binding, in a variant of the module whose
-   text says so. Each still has its own offset. */
+/* Buffers that are passed for several parameters, one of which the kernel writes. WebGPU refuses to bind a buffer for reading
+   beside that: in a variant of the module such a binding is for writing, too. Dawn refuses to bind it twice at all: there the
+   later parameters become other names of the first one's binding. Each still has its own offset. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,28 +12,35 @@ const qn__binding *qn__wg_binding_of(const qn__command *launch, uint32_t param) 
     return NULL;
 }
 
-/* What is bound to the n-th binding of a kernel; NULL: nothing that another may have, too. Null pointers share a buffer. */
+/* What is bound to the n-th binding of a kernel; NULL: nothing that another may have, too. Null pointers share two buffers. */
 static wg_object object_of(const qn__gpu *gpu, const qn__command *launch, const qn__kernel_info *kernel,
                            uint32_t n) {
     const uint32_t param = kernel->bindings[2 * n + 1];
     if (param == QN__WGSL_NO_PARAM) return NULL;
     const qn__binding *binding = qn__wg_binding_of(launch, param);
-    return binding ? binding->memory->buffer : gpu->nothing;
+    return binding ? binding->memory->buffer : gpu->nothing[qn__wg_only_reads(kernel, n)];
 }
 
 void qn__wg_find_roots(const qn__gpu *gpu, const qn__command *launch, uint8_t roots[QN__WG_BINDINGS]) {
     const qn__kernel_info *kernel = &launch->code->info->kernels[launch->kernel];
     for (uint32_t i = 0; i < kernel->num_bindings / 2; i++) {
-        wg_object object = gpu->dialect->refuses_aliases ? object_of(gpu, launch, kernel, i) : NULL;
-        roots[i] = (uint8_t)i;
-        for (uint32_t k = 0; object && k < i && roots[i] == i; k++)
-            if (object_of(gpu, launch, kernel, k) == object) roots[i] = (uint8_t)k;
+        wg_object object = object_of(gpu, launch, kernel, i);
+        uint32_t first = i;
+        bool is_written = false;
+        for (uint32_t k = 0; object && k < kernel->num_bindings / 2; k++) {
+            if (object_of(gpu, launch, kernel, k) != object) continue;
+            is_written |= !qn__wg_only_reads(kernel, k);
+            if (k < first) first = k;
+        }
+        const uint32_t root = is_written && gpu->dialect->refuses_aliases ? first : i;
+        roots[i] = (uint8_t)(root | (is_written && qn__wg_only_reads(kernel, root) ? QN__WG_WRITES_TOO : 0));
     }
 }
 
 /* ---- the text ---- */
 
-/* A binding's declaration in the text, of a kernel whose names have that ending: "NAME: array<TYPE>". NULL: none. */
+/* A binding's declaration in the text, of a kernel whose names have that ending: "NAME: array<TYPE>". NULL: none. Before it are
+   its mode, read or read_write, and "> ". */
 typedef struct declared {
     const char *at;
     size_t name, all; /* lengths */
@@ -42,11 +49,12 @@ typedef struct declared {
 static declared find(const char *text, uint32_t binding, const char *ending) {
     char begin[80];
     const size_t length = strlen(ending);
-    snprintf(begin, sizeof begin, "@group(0) @binding(%u) var<storage, read_write> ", (unsigned)binding);
+    snprintf(begin, sizeof begin, "@group(0) @binding(%u) var<storage, read", (unsigned)binding);
     for (const char *at = strstr(text, begin); at; at = strstr(at + 1, begin)) {
-        const char *first = at + strlen(begin), *colon = strchr(first, ':');
+        const char *first = strchr(at, '>'), *colon = first ? strchr(first, ':') : NULL;
         const char *end = colon ? strchr(colon, ';') : NULL;
         if (!end) break;
+        first += 2;
         if ((size_t)(colon - first) >= length && memcmp(colon - length, ending, length) == 0)
             return (declared){first, (size_t)(colon - first), (size_t)(end - first)};
     }
@@ -75,14 +83,33 @@ static char *renamed(const qn__allocator *allocator, const char *text, declared 
     return out;
 }
 
+static declared find_binding(const char *text, const qn__kernel_info *kernel, uint32_t n) {
+    char ending[256];
+    snprintf(ending, sizeof ending, "_of_%s", kernel->symbol);
+    return find(text, qn__wg_binding_number(kernel, n), ending);
+}
+
+/* Binding n, which is for reading, is for writing, too. */
+static qn_status widen(const qn__code *code, const qn__kernel_info *kernel, uint32_t n, char **text) {
+    static const char more[] = "_write";
+    const qn__allocator *allocator = code->gpu->services->allocator;
+    const declared old = find_binding(*text, kernel, n);
+    const size_t size = strlen(*text) + 1, before = old.at ? (size_t)(old.at - 2 - *text) : 0;
+    char *made = old.at ? qn__allocate(allocator, size + sizeof more) : NULL;
+    if (!made) return QN_ERROR_OUT_OF_MEMORY;
+    memcpy(made, *text, before);
+    memcpy(made + before, more, sizeof more - 1);
+    memcpy(made + before + sizeof more - 1, *text + before, size - before);
+    qn__release(allocator, *text);
+    *text = made;
+    return QN_OK;
+}
+
 /* Binding n's name becomes that of its root. */
 static qn_status join(const qn__code *code, const qn__kernel_info *kernel, uint32_t n, uint32_t root,
                       char **text, char *why) {
     const qn__allocator *allocator = code->gpu->services->allocator;
-    char ending[256];
-    snprintf(ending, sizeof ending, "_of_%s", kernel->symbol);
-    const declared old = find(*text, kernel->bindings[2 * n], ending);
-    const declared now = find(*text, kernel->bindings[2 * root], ending);
+    const declared old = find_binding(*text, kernel, n), now = find_binding(*text, kernel, root);
     const size_t type = old.all - old.name;
     if (!old.at || !now.at || type != now.all - now.name ||
         memcmp(old.at + old.name, now.at + now.name, type) != 0) {
@@ -110,8 +137,13 @@ static qn_status make(const qn__code *code, wg_variant *variant, char *why) {
     if (!text) return QN_ERROR_OUT_OF_MEMORY;
     memcpy(text, code->text, code->text_size + 1);
     qn_status status = QN_OK;
-    for (uint32_t i = 0; i < kernel->num_bindings / 2 && !status; i++)
-        if (variant->roots[i] != i) status = join(code, kernel, i, variant->roots[i], &text, why);
+    for (uint32_t i = 0; i < kernel->num_bindings / 2 && !status; i++) {
+        const uint32_t root = variant->roots[i] & ~QN__WG_WRITES_TOO;
+        if (root != i)
+            status = join(code, kernel, i, root, &text, why);
+        else if (variant->roots[i] & QN__WG_WRITES_TOO)
+            status = widen(code, kernel, i, &text);
+    }
     if (!status) {
         qn__wg_scope_begin(code->gpu);
         variant->module = qn__wg_make_module(code->gpu, text, strlen(text));

@@ -90,9 +90,9 @@ static qn_status open_device(qn__gpu *gpu, char *why) {
     gpu->blocks = qn__allocate_zeroed(gpu->services->allocator, QN__WG_PARAMS);
     if (!gpu->blocks) return QN_ERROR_OUT_OF_MEMORY;
     gpu->params = qn__wg_buffer(gpu, WG_USE_UNIFORM | WG_USE_COPY_TO, QN__WG_PARAMS);
-    gpu->nothing = qn__wg_buffer(gpu, WG_USE_STORAGE, 16);
+    for (int i = 0; i < 2; i++) gpu->nothing[i] = qn__wg_buffer(gpu, WG_USE_STORAGE, 16);
     if (times) qn__wg_times_begin(gpu);
-    if (gpu->queue && gpu->params && gpu->nothing) return QN_OK;
+    if (gpu->queue && gpu->params && gpu->nothing[0] && gpu->nothing[1]) return QN_OK;
     snprintf(why, QN__WHY, "%s gives no queue or no memory", gpu->dialect->name);
     return QN_ERROR_DRIVER;
 }
@@ -101,7 +101,8 @@ static void gpu_close(qn__gpu *gpu) {
     if (gpu->device) qn__wg_drain(gpu);
     qn__wg_times_end(gpu);
     if (gpu->params) gpu->api->wgpuBufferRelease(gpu->params);
-    if (gpu->nothing) gpu->api->wgpuBufferRelease(gpu->nothing);
+    for (int i = 0; i < 2; i++)
+        if (gpu->nothing[i]) gpu->api->wgpuBufferRelease(gpu->nothing[i]);
     if (gpu->queue) gpu->api->wgpuQueueRelease(gpu->queue);
     if (gpu->device) gpu->api->wgpuDeviceRelease(gpu->device);
     qn__release(gpu->services->allocator, gpu->blocks);

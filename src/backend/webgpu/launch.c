@@ -27,11 +27,12 @@ static uint64_t bound_to(const qn__gpu *gpu, const qn__command *launch, const qn
     return last;
 }
 
-static qn_status bind(qn__gpu *gpu, const qn__command *launch, const qn__kernel_info *kernel, uint32_t param,
+static qn_status bind(qn__gpu *gpu, const qn__command *launch, const qn__kernel_info *kernel, uint32_t n,
                       wg_binding *entry, char *why) {
+    const uint32_t param = kernel->bindings[2 * n + 1];
     const qn__binding *binding = qn__wg_binding_of(launch, param);
     if (!binding) {
-        entry->buffer = gpu->nothing;
+        entry->buffer = gpu->nothing[qn__wg_only_reads(kernel, n)];
         entry->size = 16;
         return QN_OK;
     }
@@ -128,14 +129,14 @@ static qn_status bind_all(qn__gpu *gpu, const qn__command *launch, const qn__par
         status = put_params(gpu, launch, kernel, part, &b->entries[0]);
         add_bound(b, 0);
     }
-    for (uint32_t i = 0; i < kernel->num_bindings && !status; i += 2) {
-        if (pipeline->roots[i / 2] != i / 2) continue;
-        const uint32_t param = kernel->bindings[i + 1];
+    for (uint32_t n = 0; n < kernel->num_bindings / 2 && !status; n++) {
+        if ((pipeline->roots[n] & ~QN__WG_WRITES_TOO) != (int)n) continue;
+        const uint32_t param = kernel->bindings[2 * n + 1];
         wg_binding *entry = &b->entries[b->is.count];
-        *entry = (wg_binding){.binding = kernel->bindings[i]};
+        *entry = (wg_binding){.binding = qn__wg_binding_number(kernel, n)};
         if (param != QN__WGSL_NO_PARAM) {
             const qn__binding *binding = qn__wg_binding_of(launch, param);
-            status = bind(gpu, launch, kernel, param, entry, why);
+            status = bind(gpu, launch, kernel, n, entry, why);
             add_bound(b, binding ? binding->memory->address : 0);
             continue;
         }

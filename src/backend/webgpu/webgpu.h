@@ -24,10 +24,11 @@ typedef struct wg_dialect {
     bool refuses_aliases;   /* buffers that a kernel may write are bound once */
     uint32_t times_feature; /* the number of timestamp queries */
     bool times_chained;     /* a pass's times begin with a chain */
-    bool has_toggles;       /* Dawn's: that accesses are checked, and times rounded */
+    bool has_toggles;       /* Dawn's: that accesses are checked, local memory zeroed, times rounded */
 } wg_dialect;
 
-enum { QN__WG_BINDINGS = 48 /* of a kernel, at most */, QN__WG_TIMES = 64 /* of a submission, at most */ };
+enum { QN__WG_BINDINGS = 48 /* of a kernel, at most */, QN__WG_WRITES_TOO = 128 /* in roots: see alias.c */ };
+enum { QN__WG_TIMES = 64 /* of a submission, at most */ };
 enum { QN__WG_MAX_DEVICES = 8, QN__WG_PARAMS = 1 << 17, QN__WG_PARAM_ALIGN = 256 };
 
 struct qn__driver {
@@ -70,10 +71,10 @@ struct qn__gpu {
     uint64_t max_binding, max_buffer, max_uniform;
     bool emulated, has_fma;
     char description[256], version[160], cache_key[512];
-    pthread_mutex_t lock; /* for all below, and all calls */
-    wg_object encoder, pass, params,
-        nothing;                 /* what is being encoded; parameter blocks; the buffer for null pointers */
-    wg_object queries, resolved; /* timestamps of the encoder's submission; NULL: the adapter has none */
+    pthread_mutex_t lock;            /* for all below, and all calls */
+    wg_object encoder, pass, params; /* what is being encoded; parameter blocks */
+    wg_object nothing[2];            /* for null pointers: to write, and only to read */
+    wg_object queries, resolved;     /* timestamps of the encoder's submission; NULL: the adapter has none */
     double tick_ns;
     /* What the buffer of parameter blocks holds when the encoder's submission begins. The next block goes to params_at, the last one
        begins at params_last; what is new is between params_new and params_at. */
@@ -196,8 +197,17 @@ qn_status qn__wg_pipeline(qn__code *code, uint32_t kernel, const wg_pipeline *wa
 void qn__wg_choose_local(const qn__gpu *gpu, const qn__code *code, uint32_t kernel, const uint64_t global[3],
                          uint32_t local[3]);
 
+/* Of the n-th binding of a kernel. */
+static inline uint32_t qn__wg_binding_number(const qn__kernel_info *kernel, uint32_t n) {
+    return kernel->bindings[2 * n] & ~(uint32_t)QN__WGSL_READS;
+}
+static inline bool qn__wg_only_reads(const qn__kernel_info *kernel, uint32_t n) {
+    return kernel->bindings[2 * n] & QN__WGSL_READS;
+}
+
 /* alias.c */
-/* Which binding of the kernel each is, by its place in the fact `bindings`: itself, or an earlier one with the same buffer. */
+/* Which binding of the kernel each is, by its place in the fact `bindings`: itself, or an earlier one with the same buffer; with
+   QN__WG_WRITES_TOO where that has to be for writing, though the kernel only reads it. */
 void qn__wg_find_roots(const qn__gpu *gpu, const qn__command *launch, uint8_t roots[QN__WG_BINDINGS]);
 /* The module where they are so; code->module where each is itself. */
 qn_status qn__wg_variant(qn__code *code, uint32_t kernel, const uint8_t roots[QN__WG_BINDINGS],

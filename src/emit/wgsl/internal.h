@@ -34,6 +34,7 @@ typedef struct wgsl_class {
     bool atomic;      /* its elements are atomic<u32> */
     bool quads;       /* they are vectors of four; while planning: something accesses four at once */
     bool narrow;      /* accesses of less than a word */
+    bool is_written;  /* by plain stores */
     bool escapes;     /* pointers to it go through memory or integers */
     bool has_dynamic; /* a __local parameter is in it: it ends with all of them */
     uint32_t step;    /* bytes that a pointer counts in: 4 or 1 */

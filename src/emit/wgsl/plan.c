@@ -173,6 +173,7 @@ static void see_store(wgsl_emitter *e, const ir_instr *instr) {
     const ir_type type = instr->operands[1]->type;
     see_access(e, instr->operands[0], type, instr->attr.align, instr->attr.offset);
     wgsl_class *class = qn__wgsl_class(e, instr->operands[0]);
+    if (class) class->is_written = true;
     const bool whole = instr->attr.align >= 4 && qn__ir_bits(type) * type.lanes % 32 == 0;
     if (class && !whole && (class->space == IR_GLOBAL_SPACE || class->space == IR_LOCAL_SPACE))
         class->atomic = true;
@@ -183,6 +184,7 @@ static void see_copy(wgsl_emitter *e, const ir_instr *instr) {
     for (int i = 0; i < 2; i++) {
         wgsl_class *class = qn__wgsl_class(e, instr->operands[i]);
         see_access(e, instr->operands[i], qn__ir_type(words ? IR_I32 : IR_I8, 1), words ? 4 : 1, 0);
+        if (class && !i) class->is_written = true;
         if (class && !words && !i && class->space != IR_PRIVATE) class->atomic = true;
     }
 }

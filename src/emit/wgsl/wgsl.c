@@ -88,12 +88,14 @@ static void declare_buffer(wgsl_emitter *e, const wgsl_object *object) {
     const uint32_t number = !is_param ? QN__WGSL_CONSTANTS
                             : prints  ? QN__WGSL_PRINT
                                       : QN__WGSL_PARAM + (uint32_t)object->arg;
+    const bool reads = !class->is_written && !class->atomic;
     e->prints |= prints;
     if (!object->is_used) return;
-    add_binding(e, number, is_param && !prints ? (uint32_t)object->arg : QN__WGSL_NO_PARAM);
+    add_binding(e, number + (reads ? QN__WGSL_READS : 0),
+                is_param && !prints ? (uint32_t)object->arg : QN__WGSL_NO_PARAM);
     if (is_param || qn__wgsl_need(e, "constants"))
-        qn__buf_printf(&e->globals, "@group(0) @binding(%u) var<storage, read_write> %s: array<%s>;\n",
-                       number, object->name, element);
+        qn__buf_printf(&e->globals, "@group(0) @binding(%u) var<storage, %s> %s: array<%s>;\n", number,
+                       reads ? "read" : "read_write", object->name, element);
 }
 
 static void declare_local(wgsl_emitter *e, wgsl_class *class, size_t number) {
