@@ -63,9 +63,13 @@ static qn_status open_device(qn__gpu *gpu, char *why) {
     wg_limits limits = {0};
     gpu->api->wgpuAdapterGetLimits(gpu->adapter, &limits);
     limits.chain = NULL;
-    static const char *const rounds[] = {"timestamp_quantization"}, *const trusts[] = {"disable_robustness"};
-    wg_toggles toggles = {
-        .chain = {.type = WG_DAWN_TOGGLES}, .num_on = 1, .on = trusts, .num_off = 1, .off = rounds};
+    static const char *const rounds[] = {"timestamp_quantization"};
+    static const char *const trusts[] = {"disable_robustness", "disable_workgroup_init"};
+    wg_toggles toggles = {.chain = {.type = WG_DAWN_TOGGLES},
+                          .num_on = QN__COUNT(trusts),
+                          .on = trusts,
+                          .num_off = 1,
+                          .off = rounds};
     const bool times = gpu->api->wgpuAdapterHasFeature(gpu->adapter, gpu->dialect->times_feature);
     const wg_device_desc desc = {
         .chain = gpu->dialect->has_toggles ? &toggles.chain : NULL,
