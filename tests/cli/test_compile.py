@@ -79,10 +79,19 @@ class Compile(ToolTest):
     def test_wgsl(self):
         text = self.quern("compile", "saxpy.cl", "--target", "wgsl")
         self.assertIn("@compute @workgroup_size(local_x, local_y, local_z)", text)
+        self.assertRegex(text, r"var<storage, read> x_of_\w*saxpy: array<f32>;")
         self.assertRegex(text, r"var<storage, read_write> y_of_\w*saxpy: array<f32>;")
         self.assertRegex(text, r"// params_of_\w*saxpy, in bytes: 0 uint n, 4 float a, \d+ limit_x,")
         self.write("rounds.cl", "kernel void k(global int *x) {\n    for (int i = 0; i < x[0]; i++) barrier(CLK_GLOBAL_MEM_FENCE);\n}\n")
         self.assertIn("workgroupUniformLoad", self.quern("compile", "rounds.cl", "--target", "wgsl"))
+        self.write("once.cl", "kernel void k(global int *x, local int *l) {\n    l[0] = x[0];\n"
+                              "    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n    x[1] = l[0];\n}\n")
+        once = self.quern("compile", "once.cl", "--target", "wgsl")
+        self.assertIn("workgroupBarrier", once)
+        self.assertNotIn("storageBarrier", once)  # nothing has been written
+        self.write("turns.cl", "kernel void k(global int *x, int n) {\n    for (int i = 0; i < n; i++) {\n"
+                               "        barrier(CLK_GLOBAL_MEM_FENCE);\n        x[i + get_local_id(0)] += x[i];\n    }\n}\n")
+        self.assertIn("storageBarrier", self.quern("compile", "turns.cl", "--target", "wgsl"))
         self.write("chased.cl", "kernel void k(global long *x) {\n    *(global int *)x[0] = 1;\n}\n")
         self.write("wide.cl", "kernel void k(global double *x) { x[0] = 1; }\n")
         self.quern("compile", "wide.cl", "--target", "wgsl", status=COMPILE_ERROR, error="wide.cl:1:")

@@ -103,8 +103,28 @@ static void define_query(wgsl_emitter *e, const ir_instr *instr) {
 
 /* ---- together ---- */
 
+/* What is in a loop comes before all of it. */
+static void look_for_write(ir_instr *instr, void *user) {
+    wgsl_emitter *e = user;
+    const ir_effects effects = qn__ir_effects(instr);
+    if ((effects != IR_EFFECT_WRITE && effects != IR_EFFECT_READWRITE) || !instr->num_operands) return;
+    const ir_value *to = instr->operands[0];
+    if (to->type.kind == IR_PTR && to->type.space != IR_GLOBAL_SPACE) return;
+    uint32_t first = instr->mark;
+    for (const ir_instr *at = instr->parent->owner; at; at = at->parent->owner)
+        if (at->op == IR_LOOP) first = at->mark;
+    if (first < e->first_write) e->first_write = first;
+}
+
+void qn__wgsl_find_first_write(wgsl_emitter *e) {
+    e->first_write = UINT32_MAX;
+    qn__ir_walk(e->kernel->body, look_for_write, e);
+}
+
+/* Buffers need none where nothing has been written to them: naga's is one for the whole device. */
 static void barrier(wgsl_emitter *e, const ir_instr *instr) {
-    if (instr->attr.fence & IR_FENCE_GLOBAL) qn__wgsl_line(e, "storageBarrier();");
+    if (instr->attr.fence & IR_FENCE_GLOBAL && instr->mark > e->first_write)
+        qn__wgsl_line(e, "storageBarrier();");
     qn__wgsl_line(e, "workgroupBarrier();");
 }
 

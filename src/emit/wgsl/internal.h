@@ -75,6 +75,7 @@ typedef struct wgsl_emitter {
     const bool
         *divergent; /* by mark: constructs in which work-items part; for what the device lacks, else NULL */
     uint32_t implicit_size, num_instrs, num_temps;
+    uint32_t first_write; /* mark of the first instruction that may write to a buffer, or a loop with it */
     qn__c_flow flow;
     ir_loc loc;        /* of the instruction at work, for errors */
     uint32_t builtins; /* bits: WGSL_* */
@@ -132,6 +133,7 @@ const char *qn__wgsl_param(wgsl_emitter *e, uint32_t offset);
 /* The offset of an implicit argument in the parameter block; it is added where it is new. */
 uint32_t qn__wgsl_implicit(wgsl_emitter *e, qn__implicit_kind kind, uint32_t dim);
 void qn__wgsl_guard(wgsl_emitter *e);
+void qn__wgsl_find_first_write(wgsl_emitter *e);             /* behind the numbering of instructions */
 bool qn__wgsl_group(wgsl_emitter *e, const ir_instr *instr); /* false: none of its */
 
 /* ---- memory.c, atomic.c ---- */

@@ -240,6 +240,7 @@ static void emit_kernel(wgsl_emitter *e, ir_function *kernel, qn__buf *text) {
     qn__ir_walk(kernel->body, look, e);
     e->divergent = NULL;
     qn__wgsl_find_agreements(e);
+    qn__wgsl_find_first_write(e);
     if (e->options->target.lacks_loop_results || e->options->target.lacks_lasting_code)
         e->divergent = qn__uniformity_analyse(e->arena, kernel).varying_branch; /* numbers alike */
     qn__c_flow_begin(&e->flow, e->arena, &e->text, e->num_instrs);
