@@ -191,10 +191,14 @@ static bool is_rounded(const ir_value *value) {
     return value->value_kind == IR_VALUE_RESULT && value->def->op >= IR_FFLOOR && value->def->op <= IR_FRINT;
 }
 
+/* A constant zero, perhaps one that was put into a vector. */
 static bool has_zero(const ir_value *value) {
+    bool any = false;
     for (unsigned i = 0; qn__ir_is_const(value) && i < value->type.lanes; i++)
-        if (!(value->bits[i] & 0x7fffffff)) return true;
-    return false;
+        any |= !(value->bits[i] & 0x7fffffff);
+    for (uint32_t i = 0; is_moved(value) && i < value->def->num_operands && !any; i++)
+        any = value->def->operands[i]->type.kind == IR_F32 && has_zero(value->def->operands[i]);
+    return any;
 }
 
 static const ir_value *without_sign(const ir_value *value) {
