@@ -105,6 +105,13 @@ static qn_array array_at(const qn__node *shape, const qn__node *base, const qn__
     return a;
 }
 
+/* What lies in order below reshapes; NULL: nothing does. */
+static qn__node *in_order_below(qn__node *node) {
+    while (node->op == QN__OP_RESHAPE && !node->realised) node = node->sources[0];
+    const bool in_order = node->realised ? qn__is_contiguous(node) : qn__ops[node->op].kind != QN__VIEW;
+    return in_order ? node : NULL;
+}
+
 qn__seen qn__call_source(qn__node *source) {
     qn__loops loops;
     qn__place place, below;
@@ -116,6 +123,13 @@ qn__seen qn__call_source(qn__node *source) {
         if (qn__view_follow(node, &loops, &place, false, &below, &loop, &inner) != QN__FOLLOWED) break;
         place = below;
         node = node->sources[0];
+    }
+    /* A reshape that joins dimensions shows an array of its own sizes. */
+    if (node->op == QN__OP_RESHAPE && !node->realised && in_order_below(node)) {
+        qn__node *base = in_order_below(node);
+        qn_array array = array_at(source, node, &place);
+        if (base->realised) array.offset += base->offset;
+        if (is_sayable(&array)) return (qn__seen){base, array};
     }
     const bool through = node->realised || qn__ops[node->op].kind != QN__VIEW || node->op == QN__OP_PAD;
     const qn__seen seen = {node, array_at(source, node, &place)};

@@ -158,20 +158,28 @@ static qn_tensor *source_of(qn__node *node, uint32_t i) {
     return qn__handle(node->owner, node->sources[i]);
 }
 
+/* Below conversions and reshapes that change no size. */
+static qn__node *below_conversions(qn__node *node) {
+    while (node && !node->realised &&
+           (node->op == QN__OP_CAST ||
+            (node->op == QN__OP_RESHAPE && node->rank == node->sources[0]->rank &&
+             memcmp(node->sizes, node->sources[0]->sizes, node->rank * sizeof *node->sizes) == 0)))
+        node = node->sources[0];
+    return node;
+}
+
 /* A product that is only asked for to be transposed, as the gradient by a layer's weights is: instead of that the product of its transposed
    matrices the other way round. NULL: it is none. */
 static qn_tensor *turned_product(const qn__backward *b) {
     const uint32_t rank = b->node->rank;
     const uint8_t *order = b->node->attributes.order;
-    qn__node *product = G->node;
-    while (product && product->op == QN__OP_RESHAPE && !product->realised && product->rank == rank &&
-           memcmp(product->sizes, product->sources[0]->sizes, rank * sizeof *product->sizes) == 0)
-        product = product->sources[0];
+    qn__node *product = below_conversions(G->node);
     if (!product || product->op != QN__OP_MATMUL || product->realised || product->rank != rank) return NULL;
     for (uint32_t d = 0; d < rank; d++)
         if (order[d] != (d + 2 < rank ? d : 2 * rank - 3 - d)) return NULL;
-    return qn_matmul(qn_transpose(source_of(product, 1), -1, -2),
-                     qn_transpose(source_of(product, 0), -1, -2));
+    qn_tensor *turned =
+        qn_matmul(qn_transpose(source_of(product, 1), -1, -2), qn_transpose(source_of(product, 0), -1, -2));
+    return qn_cast(turned, qn_tensor_type(G));
 }
 
 static void gradient_permute(qn__backward *b) {
@@ -241,8 +249,14 @@ static qn_tensor *fold(qn_tensor *g, const qn__node *like) {
     return qn_cast(qn_reshape(sum, own), (qn_element)like->type);
 }
 
-TWO(matmul, fold(qn_matmul(G, qn_transpose(B, -1, -2)), b->node->sources[0]),
-    fold(qn_matmul(qn_transpose(A, -1, -2), G), b->node->sources[1]))
+/* Of weights that a batch of matrices was multiplied by: their rows are one long matrix, so that one product sums up over all of them. */
+static qn_tensor *by_weights(const qn__backward *b) {
+    const bool is_batch = b->node->rank > 2 && b->node->sources[1]->rank == 2;
+    qn_tensor *a = is_batch ? qn_flatten(A, 0, -2) : A, *g = is_batch ? qn_flatten(G, 0, -2) : G;
+    return fold(qn_matmul(qn_transpose(a, -1, -2), g), b->node->sources[1]);
+}
+
+TWO(matmul, fold(qn_matmul(G, qn_transpose(B, -1, -2)), b->node->sources[0]), by_weights(b))
 
 /* A call of which gradients are asked has one part that they go to. */
 ONE(part, G)
