@@ -34,11 +34,16 @@ static const qn__node *number_of(const qn__node *operand) {
     return operand->op == QN__OP_FULL && !operand->realised ? operand : NULL;
 }
 
+enum { MUCH_SMALLER = 64 /* times, than a result that is read and written again without an epilogue */ };
+
 /* Whether a kernel can read the operand, which has a value, or gets one without much ado. */
-static bool is_readable(const qn__schedule *s, qn__node *operand) {
+static bool is_readable(const chain *c, qn__node *operand) {
+    const qn__schedule *s = c->schedule;
     const qn__node *base = qn__call_source(operand).node;
     if (base->realised || qn__is_anchor(s, base)) return true;
-    return qn__ops[base->op].kind == QN__MAP && s->items[base->index].uses > 1;
+    const uint64_t results = qn__node_count(c->call), values = qn__node_count(base);
+    return qn__ops[base->op].kind == QN__MAP &&
+           (s->items[base->index].uses > 1 || values <= results / MUCH_SMALLER);
 }
 
 /* Convolutions add a number for each output, of their own type. */
@@ -50,7 +55,7 @@ static bool is_of_channels(const qn__node *call, qn__node *operand) {
 
 static bool add_operand(chain *c, qn__node *operand) {
     const bool is_product = c->call->op == QN__OP_MATMUL;
-    if (!is_readable(c->schedule, operand)) return false;
+    if (!is_readable(c, operand)) return false;
     if (!is_product && (c->stage >= BIAS || !is_of_channels(c->call, operand))) return false;
     if (c->stage >= RESIDUAL) return false;
     const bool is_bias = c->stage < BIAS;
