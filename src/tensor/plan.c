@@ -110,7 +110,7 @@ static qn_status make_plan(qn_tensors *tensors, const qn__walk *walk, qn__node *
     qn__schedule s = {.demand = tensors->plans->demand};
     qn_status status = p->key ? QN_OK : QN_ERROR_OUT_OF_MEMORY;
     if (!status) memcpy(p->key, walk->key, walk->num_words * sizeof *p->key);
-    if (!status) status = qn__schedule_make(tensors, walk, asked, count, &s);
+    if (!status) status = qn__schedule_make(tensors, walk, asked, replaced, count, &s);
     if (!status && replaced) status = qn__replacements_find(&s, asked, replaced, count);
     if (!status) status = make_steps(&s, p);
     qn__demand_clear(&s.demand);

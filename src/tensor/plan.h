@@ -150,6 +150,7 @@ typedef struct qn__item {
     uint32_t group;      /* QN__NONE: inlined, or a leaf */
     qn__extent extent;
     bool asked, stored; /* stored: it gets memory */
+    bool replaces;      /* it may be written into the memory of a leaf: see replace.c */
     bool forced;        /* it has to be computed for itself */
     bool heavy;         /* computing it again costs more than a few operations */
     uint32_t depth;     /* ops on the longest way to a leaf */
@@ -158,9 +159,11 @@ typedef struct qn__item {
     uint32_t places;    /* at which it is computed for one element: ever more in a recurrence */
     uint32_t moved;     /* of those what comes through views */
     uint64_t reads;     /* which leaves it reads, as bits by their hash */
+    uint64_t bytes;     /* of these */
     uint64_t constants; /* which numbers, likewise */
     uint32_t seen_in;   /* a group that computes it, in a look for those that several do */
     bool shared, exposed;
+    bool waits;                         /* it reads what is forced now, and is looked at again */
     uint32_t last_read, astray, reader; /* of a leaf: see replace.c */
     bool takes_over;                    /* it is written into the memory of the leaf that it replaces */
 } qn__item;
@@ -180,6 +183,7 @@ typedef struct qn__group {
     uint32_t epilogue; /* of the call, by its number; QN__NONE: none */
     uint32_t level;    /* it needs none of the same level or above */
     bool is_read;      /* by another group, so that the level stays */
+    bool replaces;     /* a member of it may */
     uint32_t launch;   /* groups of the same one are side by side in the order, and of one level */
     qn__loops space;
     uint64_t reads, constants;
@@ -208,8 +212,8 @@ typedef struct qn__schedule {
 } qn__schedule;
 
 /* `schedule` is zeroed, but for a demand that was used before. */
-qn_status qn__schedule_make(qn_tensors *tensors, const qn__walk *walk, qn__node *const *asked, size_t count,
-                            qn__schedule *schedule);
+qn_status qn__schedule_make(qn_tensors *tensors, const qn__walk *walk, qn__node *const *asked,
+                            qn__node *const *replaced, size_t count, qn__schedule *schedule);
 /* The demand stays. */
 void qn__schedule_free(qn__schedule *schedule);
 /* Demands all that a group computes, up to leaves, values in memory and its own reductions. */

@@ -47,11 +47,16 @@ static uint32_t bits_of(uint64_t set) {
     return count;
 }
 
+static uint64_t bytes_of(const qn__node *node) {
+    return qn__node_count(node) * qn_element_size((qn_element)node->type);
+}
+
 /* Reads, depth and weight of a node, whose sources are done; an anchor counts as something to read for its users. */
 static void measure(qn__schedule *s, const qn__node *node, bool as_source, qn__item *out) {
     qn__item *item = &s->items[node->index];
     if (as_source && (node->realised || qn__is_anchor(s, node))) {
         out->reads |= read_bit(node);
+        out->bytes += bytes_of(node);
         return;
     }
     if (qn__ops[node->op].kind == QN__VIEW)
@@ -59,6 +64,7 @@ static void measure(qn__schedule *s, const qn__node *node, bool as_source, qn__i
     else if (item->places > out->places)
         out->places = item->places;
     out->reads |= item->reads;
+    out->bytes += item->bytes;
     out->constants |= node->op == QN__OP_FULL ? read_bit(node) : item->constants;
     out->heavy = out->heavy || item->heavy;
     if (item->depth > out->depth) out->depth = item->depth;
@@ -68,6 +74,7 @@ static void summarise(qn__schedule *s, const qn__node *node) {
     qn__item *item = &s->items[node->index], sum = {0};
     for (uint32_t i = 0; i < node->num_sources; i++) measure(s, node->sources[i], true, &sum);
     item->reads = sum.reads;
+    item->bytes = sum.bytes;
     item->constants = sum.constants;
     item->depth = sum.depth + 1;
     item->heavy = sum.heavy || qn__is_heavy(node);
@@ -203,8 +210,9 @@ static qn__extent fits(const qn__schedule *s, uint32_t group, const seeker *k, b
     if (g->call || g->count >= MOST_MEMBERS || g->level < item->after) return QN__INLINED;
     if (bits_of(g->reads | item->reads) > MOST_READS) return QN__INLINED;
     if (bits_of(g->constants | item->constants) > MOST_CONSTANTS) return QN__INLINED;
+    if (item->replaces && qn__group_has_reductions(g)) return QN__INLINED;
     const qn__extent extent = extent_in(g, k, adopt);
-    if (extent == QN__INLINED) return extent;
+    if (extent == QN__INLINED || (g->replaces && *adopt)) return QN__INLINED;
     for (size_t i = 0; i < s->demand.count; i++) {
         const qn__instance *need = &s->demand.instances[i];
         const uint32_t other = need->stopped ? s->items[need->node->index].group : QN__NONE;
@@ -253,6 +261,7 @@ static qn_status add_member(qn__schedule *s, uint32_t group, const seeker *k, qn
     qn__item *item = &s->items[k->node->index];
     item->group = group;
     item->extent = extent;
+    g->replaces = g->replaces || item->replaces;
     g->reads |= item->reads;
     g->constants |= item->constants;
     for (size_t i = 0; i < s->demand.count; i++) {
@@ -358,10 +367,11 @@ qn_status qn__group_demand(qn__schedule *s, uint32_t group) {
     return status ? status : qn__demand_run(&s->demand, roots, g->count, is_outside, &user);
 }
 
+/* Whether reading it takes less than computing it again: a difference of narrow numbers and the mean of each row does not. */
 static bool is_worth_keeping(const qn__schedule *s, const qn__node *node) {
     const qn__item *item = &s->items[node->index];
-    return qn__ops[node->op].kind == QN__MAP && item->group == QN__NONE &&
-           (item->heavy || bits_of(item->reads) > 1);
+    const bool reads_more = bits_of(item->reads) > 1 && item->bytes > bytes_of(node) / 4 * 5;
+    return qn__ops[node->op].kind == QN__MAP && item->group == QN__NONE && (item->heavy || reads_more);
 }
 
 static qn_status mark_shared(qn__schedule *s, qn__node **stuck) {
@@ -380,7 +390,16 @@ static qn_status mark_shared(qn__schedule *s, qn__node **stuck) {
     return QN_OK;
 }
 
-/* Forces the last of the nodes that several groups compute. */
+/* What it reads may be another thing once that has a value. */
+static bool reads_forced(const qn__schedule *s, const qn__node *node) {
+    for (uint32_t k = 0; !node->realised && k < node->num_sources; k++) {
+        const qn__item *source = &s->items[node->sources[k]->index];
+        if (source->waits || (source->forced && source->group == QN__NONE)) return true;
+    }
+    return false;
+}
+
+/* Forces the last of the nodes that several groups compute, if they read nothing of the kind. */
 static bool force_shared(qn__schedule *s) {
     bool any = false;
     for (size_t i = 0; i < s->walk->count; i++) {
@@ -391,7 +410,9 @@ static bool force_shared(qn__schedule *s) {
     }
     for (size_t i = 0; i < s->walk->count; i++) {
         qn__item *item = &s->items[i];
-        if (!item->shared || !item->exposed || !is_worth_keeping(s, s->walk->nodes[i])) continue;
+        item->waits = item->group == QN__NONE && reads_forced(s, s->walk->nodes[i]);
+        if (item->waits || !item->shared || !item->exposed || !is_worth_keeping(s, s->walk->nodes[i]))
+            continue;
         item->forced = any = true;
     }
     return any;
@@ -403,11 +424,12 @@ static void forget_groups(qn__schedule *s) {
     for (size_t g = 0; g < s->num_groups; g++) qn__tensors_release(s->tensors, s->groups[g].members);
     s->num_groups = 0;
     for (size_t i = 0; i < s->walk->count; i++) {
-        const bool asked = s->items[i].asked, forced = s->items[i].forced;
+        const bool asked = s->items[i].asked, forced = s->items[i].forced, replaces = s->items[i].replaces;
         s->items[i] = (qn__item){.group = QN__NONE,
                                  .epilogue = QN__NONE,
                                  .seen_in = QN__NONE,
                                  .asked = asked,
+                                 .replaces = replaces,
                                  .forced = forced,
                                  .stored = asked};
     }
@@ -454,8 +476,8 @@ static qn_status try_once(qn__schedule *s, bool *again) {
     return QN_OK;
 }
 
-qn_status qn__schedule_make(qn_tensors *tensors, const qn__walk *walk, qn__node *const *asked, size_t count,
-                            qn__schedule *schedule) {
+qn_status qn__schedule_make(qn_tensors *tensors, const qn__walk *walk, qn__node *const *asked,
+                            qn__node *const *replaced, size_t count, qn__schedule *schedule) {
     schedule->tensors = tensors;
     schedule->walk = walk;
     schedule->items = qn__tensors_allocate(tensors, (walk->count + 1) * sizeof *schedule->items);
@@ -464,6 +486,7 @@ qn_status qn__schedule_make(qn_tensors *tensors, const qn__walk *walk, qn__node 
         qn__item *item = &schedule->items[asked[i]->index];
         item->asked = true;
         item->forced = !asked[i]->realised;
+        item->replaces = replaced && replaced[i];
     }
     bool again = true;
     qn_status status = QN_OK;
