@@ -203,23 +203,58 @@ static void mark_phase(qn__maker *m, uint32_t phase) {
 
 enum { MOST_HELD = 96 }; /* registers of 32 bits */
 
-/* What several phases need is kept in registers where a work-item's share of a row fits: what is loaded, and what costs more than a few
-   operations. */
-static void choose_held(qn__maker *m, uint32_t phases) {
+/* Whether an earlier phase than this one, and this one, need a value. */
+static bool is_again_in(const qn__value *v, uint32_t phase) {
+    const uint64_t bit = (uint64_t)1 << phase;
+    return v->is_inner && (v->phases & bit) && (v->phases & (bit - 1));
+}
+
+/* Of what phases before it have computed, a phase needs this for what it is the first to compute. */
+static void hold_for(qn__maker *m, uint32_t phase) {
+    const uint64_t bit = (uint64_t)1 << phase;
+    for (uint32_t i = 0; i < m->group->count; i++)
+        for (int reduction = 0; reduction < 2; reduction++) {
+            if (!is_of_phase(m, i, phase, reduction)) continue;
+            qn__value *root = &m->values[reduction ? reduced_instance(m, i) : output_instance(m, i)];
+            root->held = root->held || is_again_in(root, phase);
+        }
+    for (size_t i = 0; i < m->demand->count; i++) {
+        const qn__instance *instance = instance_of(m, (uint32_t)i);
+        const bool is_new = (m->values[i].phases & (2 * bit - 1)) == bit;
+        for (uint32_t k = 0; is_new && !instance->stopped && k < instance->node->num_sources; k++) {
+            qn__value *source = &m->values[instance->sources[k]];
+            source->held = source->held || is_again_in(source, phase);
+        }
+    }
+}
+
+/* The registers of 32 bits that it takes. */
+static uint64_t held_words(const qn__maker *m) {
     uint64_t words = 0;
-    if (!m->shape.held || phases < 2) m->shape.held = 0;
+    for (size_t i = 0; i < m->demand->count; i++) {
+        const qn__node *node = instance_of(m, (uint32_t)i)->node;
+        const uint32_t size = qn_element_size(qn__value_type((qn_element)node->type));
+        if (m->values[i].held) words += (uint64_t)m->shape.held * m->shape.width * (size > 4 ? 2 : 1);
+    }
+    return words;
+}
+
+/* What a phase needs of those before it is kept in registers where a work-item's share of a row fits; or all that it loads again. */
+static void choose_held(qn__maker *m, uint32_t phases) {
+    if (phases < 2 || phases > 63) m->shape.held = 0;
     if (!m->shape.held) return;
     for (uint32_t p = 1; p <= phases; p++) {
         mark_phase(m, p);
-        for (size_t i = 0; i < m->demand->count; i++) m->values[i].phases += m->values[i].needed;
+        for (size_t i = 0; i < m->demand->count; i++)
+            m->values[i].phases |= (uint64_t)m->values[i].needed << p;
     }
-    for (size_t i = 0; i < m->demand->count; i++) {
-        qn__value *v = &m->values[i];
-        const qn__node *node = instance_of(m, (uint32_t)i)->node;
-        v->held = v->is_inner && v->phases > 1 && (v->loads || qn__is_heavy(node));
-        const uint32_t size = qn_element_size(qn__value_type((qn_element)node->type));
-        if (v->held) words += (uint64_t)m->shape.held * m->shape.width * (size > 4 ? 2 : 1);
-    }
+    for (uint32_t p = 2; p <= phases; p++) hold_for(m, p);
+    if (held_words(m) > MOST_HELD)
+        for (size_t i = 0; i < m->demand->count; i++) {
+            qn__value *v = &m->values[i];
+            v->held = v->loads && v->is_inner && (v->phases & (v->phases - 1));
+        }
+    const uint64_t words = held_words(m);
     if (words && words <= MOST_HELD) return;
     for (size_t i = 0; i < m->demand->count; i++) m->values[i].held = false;
     m->shape.held = 0;

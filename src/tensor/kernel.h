@@ -14,7 +14,7 @@ typedef struct qn__value {
     bool is_fixed;        /* it is the same for all work-items */
     uint32_t phase;       /* reductions of so many phases have to be done before */
     bool needed, written; /* by the phase that is being written; in the text already */
-    uint32_t phases;      /* that need it */
+    uint64_t phases;      /* that need it, as bits */
     bool held, kept;      /* registers keep it for later phases; they have it already */
     bool turned;          /* it is read by way of a tile */
     uint32_t parameter;   /* of loads and constants: which of the kernel's */
