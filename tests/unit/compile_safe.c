@@ -87,6 +87,15 @@ static const struct body {
     {"global int *p = x, *q = (global int *)y; for (int k = 0; k < n; k++) { global int *t = p; p = q; q = "
      "t; p[i] = 1; }",
      true},
+    /* and what is read ahead, a step or a part of one */
+    {"for (int s = 0; s < n; s += 16) if (s + 16 < n) x[s + 16 + i % 16] = 1;", false},
+    {"for (uint s = 0; s < m; s += 16) if (s + 16 < m) x[s + 16 + get_local_id(0)] = 1;", false},
+    {"for (int s = 0; s < n; s += 16) if (s + 14 < n) x[s + 14 + (i & 1)] = 1;", false},
+    {"for (int s = 0; s < n; s += 16) if (s + 12 < n) x[s + 12 + i % 16] = 1;", true},
+    {"for (int s = 0; s < n; s += 12) if (s + 16 < n) x[s + 16 + i % 16] = 1;", true},
+    {"for (int s = 0; s < n; s += 16) if (s + 16 <= n) x[s + 16 + i % 16] = 1;", true},
+    {"for (int s = 0; s < n; s += 16) if (s + y[s] < n) x[s + y[s] + i % 16] = 1;", true},
+    {"for (int s = 0; s < 2147483607; s += 40) if (s + 60 < n) x[s + 60] = 1;", true},
     /* steps that do not */
     {"for (uint s = 0; s < m; s += 12) x[s + get_local_id(0)] = 1;", true},
     {"for (uint s = 1; s < m; s += 16) x[s + get_local_id(0)] = 1;", true},
