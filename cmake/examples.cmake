@@ -98,12 +98,15 @@ if(QUERN_TESTS)
     set_tests_properties(example.shared_header PROPERTIES PASS_REGULAR_EXPRESSION "particle +0: .* [1-9] bounces")
     add_test(NAME example.tour COMMAND quern_tour --quick --out ${PROJECT_BINARY_DIR}/tour)
     set_tests_properties(example.tour PROPERTIES FIXTURES_SETUP tour_pictures)
-    # With all their kernels checked, as those above. Rings need memory that the host and running kernels see alike, which the checker
-    # has not. All tests of kernels: scripts/test-long.
+    # With all their kernels checked, as those above. All tests of kernels: scripts/test-long.
     add_test(NAME check.example.tour COMMAND tests/checked $<TARGET_FILE:quern_tour> --quick --out ${PROJECT_BINARY_DIR}/tour-checked
              WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
     set_tests_properties(check.example.tour PROPERTIES TIMEOUT 600)
-    foreach(name saxpy shared_header xor)
+    set(checked_examples saxpy shared_header xor ring_vector_add ring_stream_filter ring_anomalies ring_pagerank)
+    if(TARGET quern_ring_http_server)
+        list(APPEND checked_examples ring_http_server)
+    endif()
+    foreach(name ${checked_examples})
         add_test(NAME check.example.${name} COMMAND tests/checked $<TARGET_FILE:quern_${name}>
                  WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
     endforeach()

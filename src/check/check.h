@@ -15,8 +15,8 @@ qn__checker *qn__checker_create(const qn__allocator *allocator); /* NULL: out of
 void qn__checker_destroy(qn__checker *checker);
 
 /* Memory of the device, at a multiple of 128; NULL: there is no more. What is freed stays for a while, so that who uses it
-   is found out. */
-void *qn__check_memory_create(qn__checker *checker, uint64_t size);
+   is found out. is_shared: the host, too, reads and writes it while kernels run. */
+void *qn__check_memory_create(qn__checker *checker, uint64_t size, bool is_shared);
 void qn__check_memory_destroy(qn__checker *checker, void *memory);
 /* What findings call it; without memory for the text, nothing. */
 void qn__check_memory_label(qn__checker *checker, const void *memory, const char *label);

@@ -56,6 +56,7 @@ typedef struct qn__check_region {
     uint64_t number;       /* of buffers, from 1 in the order in which they were made */
     char *label;           /* or NULL */
     bool is_local, is_freed;
+    bool is_shared;  /* with the host */
     bool is_written; /* in this launch, perhaps */
 } qn__check_region;
 
@@ -193,7 +194,7 @@ struct qn__checker {
     qn__arena kept;                       /* what qn__check_clear keeps */
     QN__VEC(qn__check_suppression *) suppressions;
     uint32_t told;
-    bool is_out_of_memory;
+    bool is_out_of_memory, shares; /* memory with the host, some time */
 };
 
 /* Counts it, if there is one like it; else the message is for a new one. */

@@ -56,11 +56,12 @@ void qn__checker_destroy(qn__checker *checker) {
     qn__release(checker->allocator, checker);
 }
 
-void *qn__check_memory_create(qn__checker *checker, uint64_t size) {
+void *qn__check_memory_create(qn__checker *checker, uint64_t size, bool is_shared) {
     if (size > SIZE_MAX / 2) return NULL;
     unsigned char *base = qn__allocate(checker->allocator, (size_t)size + ALIGN);
     qn__check_region *region = base ? qn__allocate_zeroed(checker->allocator, sizeof *region) : NULL;
-    const bool wants_bits = checker->settings.also & QN_CHECK_BUFFERS;
+    const bool wants_bits =
+        checker->settings.also & QN_CHECK_BUFFERS && !is_shared; /* the host may write all of it */
     unsigned char *bits = region && wants_bits ? qn__allocate(checker->allocator, (size_t)size + 1) : NULL;
     if (!region || (wants_bits && !bits)) {
         qn__release(checker->allocator, region);
@@ -71,6 +72,7 @@ void *qn__check_memory_create(qn__checker *checker, uint64_t size) {
         memset(bits, 0xff, (size_t)size);
         qn__check_shadow_add(checker, size);
     }
+    checker->shares |= is_shared;
     checker->memory += size;
     if (checker->memory > checker->stats.memory) checker->stats.memory = checker->memory;
     unsigned char *aligned = base + (ALIGN - (uintptr_t)base % ALIGN) % ALIGN;
@@ -80,6 +82,7 @@ void *qn__check_memory_create(qn__checker *checker, uint64_t size) {
                                  .size = size,
                                  .bits = bits,
                                  .number = ++checker->num_made,
+                                 .is_shared = is_shared,
                                  .shift = 2};
     checker->regions = region;
     return aligned;

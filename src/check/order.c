@@ -2,7 +2,8 @@
    acquires what it wrote, or what read-modify-writes made of it, knows that from then on. What work-items of one group
    know of other groups they know together, and of its own group a work-item knows all up to the release: more than the
    model of OpenCL 2.0 says, so that what is told is a race for certain, and one of a work-group that does not meet before its
-   leader releases may be missed. */
+   leader releases may be missed. The host is taken for one that acquires all that kernels release in memory which it shares, and releases
+   that again in all words there: it may, and its atomics are not seen. */
 #include "check/internal.h"
 
 struct qn__check_release {
@@ -142,10 +143,13 @@ static void read_atomic(qn__check_run_state *r, uint64_t item, qn__check_release
         r->order->pending[item] = with(r->arena, from, r->order->pending[item]);
 }
 
+/* Stands for all words of memory that is shared with the host: no atomic is there. */
+static const uint64_t by_host = 1;
+
 static void write_atomic(qn__check_run_state *r, const ir_instr *instr, uint64_t item, uint64_t address,
                          qn__check_release *before) {
     qn__check_order *o = r->order;
-    const bool keeps = instr->op != IR_ATOMIC_STORE; /* a release sequence goes on */
+    const bool keeps = instr->op != IR_ATOMIC_STORE || address == by_host; /* a release sequence goes on */
     qn__check_release *made = o->fenced[item];
     if (releases(instr->attr.order)) made = release(r, instr->attr.scope <= IR_SCOPE_WORK_GROUP, address);
     if (made && before && keeps && extend(made, before, address)) {
@@ -161,14 +165,19 @@ static void write_atomic(qn__check_run_state *r, const ir_instr *instr, uint64_t
     if (made || !keeps) qn__map64_set(r->arena, &o->released, address, made);
 }
 
+static uint64_t key_of(qn__check_run_state *r, uint64_t address) {
+    const qn__check_region *region = r->checker->shares ? qn__check_find(r->checker, address) : NULL;
+    return region && region->is_shared ? by_host : address;
+}
+
 void qn__check_order_atomic(qn__vm_frame *frame, const qn__vm_instr *instr) {
     qn__check_run_state *r = qn__check_state(frame);
     const ir_instr *ir = instr->ir;
     const uint64_t *pointer = qn__vm_slot(frame, instr->a);
     if (!r->order) return;
     for (uint64_t i = 0; i < frame->items; i++) {
-        const uint64_t address = pointer[i] + (uint64_t)ir->attr.offset;
         if (!frame->active[i]) continue;
+        const uint64_t address = key_of(r, pointer[i] + (uint64_t)ir->attr.offset);
         qn__check_release *before = qn__map64_get(&r->order->released, address);
         if (ir->op != IR_ATOMIC_STORE) read_atomic(r, i, before, acquires(ir->attr.order));
         if (ir->op != IR_ATOMIC_LOAD) write_atomic(r, ir, i, address, before);

@@ -81,13 +81,20 @@ static void look_for_events(qn_ring *ring, qn_status status) {
 
 /* ---- calls ---- */
 
+/* There is something to do. Under the receive lock, so that the thread has not looked yet, or sleeps. What is said without the lock
+   (qn__ring_service_wake) may come between, and wake nobody. */
+static void say_due(qn_ring *ring) {
+    atomic_store(&ring->service.sleeps, false);
+    pthread_cond_signal(&ring->service.wake);
+}
+
 void qn__ring_service_done(qn_ring *ring, qn__ring_pending *call) {
     qn__ring_service *service = &ring->service;
     call->next = NULL;
     *service->done_end = call;
     service->done_end = &call->next;
     service->num_async--;
-    qn__ring_service_wake(ring);
+    say_due(ring);
 }
 
 /* Ends the calls with a callback whose deadline is before `now`, with `status`. Under the receive lock. */
@@ -290,7 +297,7 @@ static qn_status enlist(qn_ring *ring, qn__ring_pending *call) {
     if (!status) {
         qn__ring_add_pending(ring, call);
         ring->service.num_async++;
-        qn__ring_service_wake(ring);
+        say_due(ring);
     }
     pthread_mutex_unlock(&ring->receive_lock);
     return status;

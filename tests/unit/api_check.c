@@ -1,8 +1,9 @@
 /* The checker's findings through the API: what a finding tells, counts, the log, buffers that are gone, kernels that are run
    again, and other devices, which check nothing. */
 #include "api_support.h"
-
 #include <quern/check.h>
+
+#include <stdatomic.h>
 
 static const char source[] = "kernel void f(global int *x, int n) {\n"
                              "    int i = get_global_id(0);\n"
@@ -490,6 +491,46 @@ static void launches_are_cancelled(void **state) {
     qn_context_destroy(context);
 }
 
+/* Host and running kernels see shared memory alike, and the host may pass on what one work-group has told it to another. */
+static void memory_is_shared_with_the_host(void **state) {
+    (void)state;
+    qn_context *context = make_context(&(qn_context_desc){.log = ignore});
+    qn_device *device = get_device(context, "check");
+    qn_program *program = make_program(
+        device, "#define AT memory_scope_all_svm_devices\n"
+                "kernel void relay(global int *x, global atomic_uint *words) {\n"
+                "    if (get_group_id(0) == 0) {\n"
+                "        x[0] = 40;\n"
+                "        atomic_store_explicit(words, 1, memory_order_release, AT);\n"
+                "    } else {\n"
+                "        while (!atomic_load_explicit(words + 1, memory_order_acquire, AT)) continue;\n"
+                "        x[0] += 2;\n"
+                "    }\n"
+                "}\n"
+                "kernel void race(global int *x) { x[0] = get_group_id(0); }\n");
+    qn_kernel *relay = make_kernel(program, context, "relay"), *race = make_kernel(program, context, "race");
+    qn_buffer *x = make_buffer(device, 4, NULL), *words;
+    const qn_range range = {.global = {2}, .local = {1}};
+    qn_finding finding;
+    int value;
+    assert_ok(context,
+              qn_buffer_create(device, &(qn_buffer_desc){.size = 8, .memory = QN_MEMORY_SHARED}, &words));
+    _Atomic uint32_t *seen = qn_buffer_host(words);
+    assert_non_null(seen);
+    assert_ok(context, qn_launch(NULL, relay, &range, QN_ARGS(x, words)));
+    while (!atomic_load(&seen[0])) continue;
+    atomic_store(&seen[1], 1);
+    assert_ok(context, qn_buffer_read(x, 0, &value, sizeof value));
+    assert_int_equal(value, 42);
+    assert_int_equal(qn_check_count(device), 0);
+    assert_ok(context, qn_launch(NULL, race, &range, QN_ARGS(words)));
+    assert_ok(context, qn_device_wait(device, QN_FOREVER));
+    assert_int_equal(qn_check_count(device), 1);
+    assert_ok(context, qn_check_get(device, 0, &finding));
+    assert_int_equal(finding.kind, QN_FINDING_RACE);
+    qn_context_destroy(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_finding_tells_all),
@@ -506,6 +547,7 @@ int main(void) {
         cmocka_unit_test(architectures_have_names),
         cmocka_unit_test(launches_are_cancelled),
         cmocka_unit_test(copies_are_not_to_blame),
+        cmocka_unit_test(memory_is_shared_with_the_host),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -316,7 +316,7 @@ static void two_devices(void **state) {
     qn_device *other;
     qn_device_info info;
     const char *name = testing("cpu") ? "vulkan:0" : "cpu";
-    if (qn_device_get(n.r.context, name, &other) || qn_device_get_info(other, &info) ||
+    if (qn_device_get(n.r.context, name, &other) || other == n.r.device || qn_device_get_info(other, &info) ||
         !(info.capabilities & QN_CAN_SHARE_COHERENTLY)) {
         printf("no second device\n");
         close_all(&n);

@@ -98,6 +98,7 @@ static void check_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
     *info = (qn_device_info){
         .description = "interprets kernels and looks for faults in them",
         .driver = "",
+        .capabilities = QN_CAN_SHARE_COHERENTLY,
         .compute_units = 1,
         .sub_group_size = SUB_GROUP,
         .max_group_size = MAX_GROUP,
@@ -124,16 +125,29 @@ static const char *check_cache_key(const qn__gpu *gpu) {
     return "check";
 }
 
-static qn_status check_memory_create(qn__gpu *gpu, uint64_t size, qn__memory **memory, uint64_t *address,
-                                     void **host, char *why) {
+static qn_status make_memory(qn__gpu *gpu, uint64_t size, bool is_shared, qn__memory **memory, char *why) {
     pthread_mutex_lock(&gpu->lock);
-    *memory = qn__check_memory_create(gpu->checker, size);
+    *memory = qn__check_memory_create(gpu->checker, size, is_shared);
     pthread_mutex_unlock(&gpu->lock);
-    *address = (uint64_t)(uintptr_t)*memory;
-    *host = NULL;
     if (*memory) return QN_OK;
     snprintf(why, QN__WHY, "the system has no more memory");
     return QN_ERROR_DEVICE_MEMORY;
+}
+
+static qn_status check_memory_create(qn__gpu *gpu, uint64_t size, qn__memory **memory, uint64_t *address,
+                                     void **host, char *why) {
+    const qn_status status = make_memory(gpu, size, false, memory, why);
+    *address = (uint64_t)(uintptr_t)*memory;
+    *host = NULL;
+    return status;
+}
+
+static qn_status check_memory_share(qn__gpu *gpu, uint64_t size, qn__memory **memory, uint64_t *address,
+                                    void **host, char *why) {
+    const qn_status status = make_memory(gpu, size, true, memory, why);
+    *address = (uint64_t)(uintptr_t)*memory;
+    *host = *memory;
+    return status;
 }
 
 static void check_memory_destroy(qn__gpu *gpu, qn__memory *memory) {
@@ -360,6 +374,7 @@ const qn_backend qn__backend_check = {
     .target = check_target,
     .cache_key = check_cache_key,
     .memory_create = check_memory_create,
+    .memory_share = check_memory_share,
     .memory_destroy = check_memory_destroy,
     .queue_create = check_queue_create,
     .queue_destroy = qn__host_queue_destroy,
