@@ -1,6 +1,6 @@
 /* a * b + c rounded once, for targets whose fma rounds twice. f16 and f32 are computed in the next wider type, whose
-   sum is rounded to odd so that rounding again is harmless; f64 in pairs of f64, on operands scaled into the middle
-   of the range. Boldo and Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using rounding
+   sum is rounded to odd so that rounding again is harmless; f64, and f32 where there is no f64, in pairs, on operands
+   scaled into the middle of the range. Boldo and Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using rounding
    to odd", 2008; Veltkamp and Dekker for the exact product.
    The maths library has hundreds of these in a function and needs what is between a * b + c and its rounding, not
    the last of ties: there the odd step and the scaling are left out, which is a third of the code.
@@ -94,10 +94,17 @@ static ir_value *odd_step(qn__lowering *l, sum s, ir_value *low, ir_value **away
     return qn__make_select(l, *moves, by, word(l, 0));
 }
 
+static ir_value *bits_of(qn__lowering *l, ir_value *value) {
+    return qn__make_convert(l, IR_BITCAST, value, I32);
+}
+
+/* Cut toward zero, which an error of the other sign shows it has not been; then its last bit is set. */
 static ir_value *odd_f32(qn__lowering *l, sum s) {
-    ir_value *bits = qn__make_convert(l, IR_BITCAST, s.value, I32), *away, *moves;
-    bits = qn__make2(l, IR_ADD, bits, odd_step(l, s, bits, &away, &moves));
-    return qn__make_convert(l, IR_BITCAST, bits, s.value->type);
+    ir_value *is_exact = qn__make2(l, IR_FEQ, s.error, number(l, s.value->type, 0));
+    ir_value *inexact = choose_word(l, is_exact, 0, 1), *bits = bits_of(l, s.value);
+    ir_value *away = with(l, IR_LSHR, qn__make2(l, IR_XOR, bits_of(l, s.error), bits), 31);
+    bits = qn__make2(l, IR_SUB, bits, qn__make2(l, IR_AND, away, inexact));
+    return qn__make_convert(l, IR_BITCAST, qn__make2(l, IR_OR, bits, inexact), s.value->type);
 }
 
 /* The sum as it is where exact, else the odd one of its two neighbours. */
@@ -168,11 +175,18 @@ static ir_value *scale(qn__lowering *l, ir_value *value, ir_value *n) {
     return times(l, value, power(l, value->type, rest));
 }
 
+/* The half of a number's digits that is larger: an f32 has two times twelve, which may be cut; an f64 is odd. */
+static ir_value *upper_half(qn__lowering *l, ir_value *x) {
+    if (x->type.kind == IR_F32)
+        return qn__make_convert(l, IR_BITCAST, with(l, IR_AND, bits_of(l, x), 0xfffff000), x->type);
+    ir_value *t = times(l, x, number(l, x->type, format_of(x->type)->split));
+    return subtract(l, t, subtract(l, t, x));
+}
+
 static sum two_product(qn__lowering *l, ir_value *a, ir_value *b) {
     ir_value *x[2] = {a, b}, *high[2], *low[2];
     for (int i = 0; i < 2; i++) {
-        ir_value *t = times(l, x[i], number(l, a->type, format_of(a->type)->split));
-        high[i] = subtract(l, t, subtract(l, t, x[i]));
+        high[i] = upper_half(l, x[i]);
         low[i] = subtract(l, x[i], high[i]);
     }
     ir_value *p = times(l, a, b);
@@ -231,31 +245,76 @@ static ir_value *is_ordinary(qn__lowering *l, ir_value *value) {
 
 /* Where the parts overflow, or an operand is no number, the plain sum is right. */
 static ir_value *nearly(qn__lowering *l, ir_value *const *x) {
-    sum p = two_product(l, x[0], x[1]);
-    sum u = two_sum(l, x[2], p.error);
-    sum v = two_sum(l, p.value, u.value);
-    ir_value *result = add(l, v.value, add(l, u.error, v.error));
+    sum p = two_product(l, x[0], x[1]), s = two_sum(l, p.value, x[2]);
+    ir_value *result = add(l, s.value, add(l, s.error, p.error));
     ir_value *is_number = qn__make2(l, IR_FEQ, result, result);
-    return qn__make_select(l, is_number, result, add(l, p.value, x[2]));
+    return qn__make_select(l, is_number, result, s.value);
 }
 
 /* Where one is no ordinary number. Beside ordinary factors that is the addend, and the sum is the addend, or the product
    where that is a zero. Adding the rounded product would give NaN where it overflows beside an infinity, and a zero of
    the wrong sign where it underflows beside a zero. */
-static ir_value *extraordinary(qn__lowering *l, ir_value *factors, ir_value *const *x) {
+static ir_value *extraordinary(qn__lowering *l, ir_value *factors, ir_value *is_zero, ir_value *const *x) {
     ir_value *product = times(l, x[0], x[1]);
-    ir_value *is_zero = qn__make2(l, IR_FEQ, x[2], number(l, x[2]->type, 0));
     ir_value *one = qn__make_select(l, is_zero, product, x[2]);
     return qn__make_select(l, factors, one, add(l, product, x[2]));
 }
 
+/* ---- where denormal numbers may count as zero ---- */
+
+/* value * 2^n, for an n that may lead out of the range. */
+static ir_value *scale_f32(qn__lowering *l, ir_value *value, ir_value *n) {
+    ir_value *bits = bits_of(l, value), *field = exponent_field(l, value);
+    ir_value *exponent = qn__make2(l, IR_ADD, field, n), *sign = with(l, IR_AND, bits, 0x80000000);
+    ir_value *scaled_bits = qn__make2(l, IR_ADD, bits, with(l, IR_SHL, n, 23));
+    ir_value *is_large = qn__make2(l, IR_SLT, word(l, 254), exponent);
+    ir_value *is_small = qn__make2(l, IR_OR, with(l, IR_SLT, exponent, 1), with(l, IR_EQ, field, 0));
+    ir_value *infinite = with(l, IR_OR, sign, 0x7f800000);
+    bits = qn__make_select(l, is_large, infinite, scaled_bits);
+    bits = qn__make_select(l, is_small, sign, bits);
+    return qn__make_convert(l, IR_BITCAST, bits, value->type);
+}
+
+/* Its digits, with the exponent that is added to 0's. */
+static ir_value *digits_f32(qn__lowering *l, ir_value *value, ir_value *exponent) {
+    ir_value *bits = with(l, IR_AND, bits_of(l, value), 0x807fffff);
+    bits = with(l, IR_OR, bits, 0x3f800000);
+    if (exponent) bits = qn__make2(l, IR_ADD, bits, with(l, IR_SHL, exponent, 23));
+    return qn__make_convert(l, IR_BITCAST, bits, value->type);
+}
+
+static ir_value *is_normal(qn__lowering *l, ir_value *field) {
+    return with(l, IR_ULT, with(l, IR_ADD, field, UINT32_MAX), 254);
+}
+
+/* As above, and a third shorter. */
+static ir_value *without_denormals(qn__lowering *l, ir_value *const *x) {
+    const format *f = &formats[IR_F32];
+    ir_value *field[3];
+    for (int i = 0; i < 3; i++) field[i] = exponent_field(l, x[i]);
+    ir_value *exponent = with(l, IR_ADD, qn__make2(l, IR_ADD, field[0], field[1]), (uint32_t)-f->bias);
+    ir_value *distance = qn__make2(l, IR_SUB, field[2], exponent);
+    ir_value *addend = digits_f32(l, x[2], clamp(l, distance, -f->far, f->far));
+    sum p = two_product(l, digits_f32(l, x[0], NULL), digits_f32(l, x[1], NULL));
+    sum u = two_sum(l, addend, p.error), v = two_sum(l, p.value, u.value);
+    ir_value *last = add(l, v.value, make_odd(l, two_sum(l, u.error, v.error)));
+    ir_value *usual = scale_f32(l, last, with(l, IR_SUB, exponent, (uint32_t)f->bias));
+    usual = qn__make_select(l, qn__make2(l, IR_SLT, word(l, (uint32_t)f->far), distance), x[2], usual);
+    ir_value *factors = qn__make2(l, IR_AND, is_normal(l, field[0]), is_normal(l, field[1]));
+    ir_value *all = qn__make2(l, IR_AND, factors, is_normal(l, field[2]));
+    ir_value *is_zero = with(l, IR_EQ, field[2], 0);
+    return qn__make_select(l, all, usual, extraordinary(l, factors, is_zero, x));
+}
+
 static ir_value *in_pairs(qn__lowering *l, ir_value *const *x, bool exact) {
     if (!exact) return nearly(l, x);
+    if (x[0]->type.kind == IR_F32 && l->context->options->target.lacks_f32_denormals)
+        return without_denormals(l, x);
     ir_value *is[3];
     for (int i = 0; i < 3; i++) is[i] = is_ordinary(l, x[i]);
     ir_value *factors = qn__make2(l, IR_AND, is[0], is[1]), *all = qn__make2(l, IR_AND, factors, is[2]);
-    ir_value *usual = finite(l, x);
-    return qn__make_select(l, all, usual, extraordinary(l, factors, x));
+    ir_value *usual = finite(l, x), *is_zero = qn__make2(l, IR_FEQ, x[2], number(l, x[2]->type, 0));
+    return qn__make_select(l, all, usual, extraordinary(l, factors, is_zero, x));
 }
 
 /* ---- all of them ---- */

@@ -598,6 +598,27 @@ static void floats_keep_their_values(void **state) {
             same_at_all_levels((setting){.source = floats[i], .lacks = lacks, .n = n});
 }
 
+/* Of numbers that are not denormal, with what is in the result taken for zero: near ties, near the ends of the range. */
+static void fused_sums_keep_their_values_without_doubles(void **state) {
+    (void)state;
+    static const char source[] = PATTERNS
+        "  float d = number(i ^ n * 5, n), e = -a * b; int j = i * 40503 + n;\n"
+        "#define ORDINARY(x) (fabs(x) < 0x1p-126f ? copysign(0.0f, x) : x)\n"
+        "  a = ORDINARY(a); b = ORDINARY(b); d = ORDINARY(d); e = ORDINARY(e);\n"
+        "  float near = as_float(as_int(e) + (j & 7) - 4), far = as_float(as_int(e) + ((j & 63) - 32 << "
+        "23));\n"
+        "  near = ORDINARY(near); far = ORDINARY(far);\n"
+        "#define FUSED(a, b, c) (bits(ORDINARY(fma(a, b, c))))\n"
+        "  out[i] = FUSED(a, b, d); out[i + 256] = FUSED(a, b, e); out[i + 512] = FUSED(a, b, near);\n"
+        "  out[i + 768] = FUSED(a, b, far);\n"
+        "  float p = 1 + (j & 15) * 0x1p-23f, q = 1 + (j >> 4 & 15) * 0x1p-23f;\n"
+        "  out[i + 1024] = FUSED(p, q, 0x1p-24f) ^ FUSED(p, 0.5f, as_float(j & 0x807fffff));\n"
+        "  a = ORDINARY((a * 0x1p-60f)); b = ORDINARY((b * 0x1p-60f)); d = ORDINARY((d * 0x1p-90f));\n"
+        "  out[i + 1280] = FUSED(a, b, d); }";
+    const qn__target lacks = {.lacks_exact_fma = true, .lacks_f64 = true, .lacks_f32_denormals = true};
+    for (int n = 0; n < 40; n++) same_at_all_levels((setting){.source = source, .lacks = lacks, .n = n});
+}
+
 static void sub_groups_where_work_items_part_are_refused(void **state) {
     (void)state;
     static const char *const sources[] = {
@@ -628,6 +649,7 @@ int main(void) {
         cmocka_unit_test(differences_stop_at_0),
         cmocka_unit_test(sums_in_memory_go_around),
         cmocka_unit_test(floats_keep_their_values),
+        cmocka_unit_test(fused_sums_keep_their_values_without_doubles),
         cmocka_unit_test(sub_groups_where_work_items_part_are_refused),
         cmocka_unit_test(a_string_in_private_memory_is_refused),
     };
