@@ -1,5 +1,4 @@
 // half_ functions: within 8192 ulp, scalars and vectors.
-// skip: webgpu halves and fma are integers' work on lavapipe, whose compiler takes minutes for it
 // kernel: one
 // arg: buf:float:4=0.5, 1.5, 2.75, 0.1
 // arg: buf:float:48

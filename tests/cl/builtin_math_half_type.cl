@@ -1,5 +1,4 @@
 // Math functions of half where the device has the type: exact ones, and some within 2 ulp of half.
-// skip: webgpu halves and fma are integers' work on lavapipe, whose compiler takes minutes for it
 // needs: f16
 // kernel: exact
 // arg: half4:2.25, -0.5, 1024, inf

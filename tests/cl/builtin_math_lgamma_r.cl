@@ -1,5 +1,4 @@
 // lgamma_r: the sign of gamma goes through the pointer, 0 where gamma has none (7.5.1).
-// skip: webgpu halves and fma are integers' work on lavapipe, whose compiler takes minutes for it
 // kernel: floats
 // global: 13
 // arg: buf:float:13=0.5, 3.25, -0.5, -1.5, -2.25, -7.75, 100000, 0, -0, -1, -2, -100, inf

@@ -1,5 +1,4 @@
 // Matrix fragments of shapes that no hardware has, or of several instructions together.
-// skip: webgpu halves and fma are integers' work on lavapipe, whose compiler takes minutes for it
 // kernel: flat
 // global: 32
 // arg: buf:int:32=-1
