@@ -232,10 +232,12 @@ static bool is_twice(const ir_instr *instr, const ir_value *value) {
     return !is_plain;
 }
 
-/* What compilers write otherwise: (a + b) - a, (a + 1) + b, the same of products, a * b + a * c, and what has a zero in it. */
+/* What compilers write otherwise: (a + b) - a, (a + 1) + b, the same of products, a * b + a * c, what has a zero in it, and an
+   integer made of a float that was made of it. */
 static bool may_be_rewritten(const ir_instr *instr, uint32_t index) {
     const ir_value *value = instr->operands[index];
     const bool is_sum = instr->op == IR_FADD || instr->op == IR_FSUB;
+    if (instr->op == IR_F2S || instr->op == IR_F2U) return is_of(value, IR_S2F, IR_U2F);
     if (value->type.kind == IR_F32 && instr->op == IR_FDIV) return has_zero(value);
     if (value->type.kind != IR_F32 || (!is_sum && instr->op != IR_FMUL)) return false;
     const ir_value *other = instr->operands[1 - index];
