@@ -278,7 +278,9 @@ static const char *broken_mma(const ir_instr *instr) {
     if (num_matrices(instr) != IR_MATRICES) return "it tells of three matrices";
     if (!instr->num_results || instr->num_operands <= instr->num_results) return "operands are missing";
     for (uint32_t i = 0; i < instr->num_operands; i++) {
-        const ir_type wanted = i < instr->num_results ? instr->results[i]->type : qn__ir_type(IR_I32, 1);
+        const bool is_double = instr->attr.matrices[0].element == IR_MATRIX_F64;
+        const ir_type word = qn__ir_type(is_double ? IR_F64 : IR_I32, 1),
+                      wanted = i < instr->num_results ? instr->results[i]->type : word;
         if (!qn__ir_same(operand(instr, i), wanted)) return "operands are words, or of the sum's type";
     }
     return NULL;

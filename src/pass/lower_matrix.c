@@ -57,6 +57,19 @@ ir_value *qn__matrix_stride(qn__matrix_lowering *l, const ir_instr *instr) {
     return qn__matrix_times(l, instr->operands[2], qn__ir_matrix_bytes(instr->attr.matrices[0]));
 }
 
+/* f64 as an f32 whose last bit is 1 where it is not exact, so that rounding it to fewer bits rounds it once. */
+static ir_value *odd_float(qn__matrix_lowering *l, ir_value *value) {
+    const unsigned lanes = value->type.lanes;
+    const ir_type f32 = qn__ir_type(IR_F32, lanes), i32 = qn__ir_type(IR_I32, lanes);
+    ir_value *cut = qn__ir_convert(&l->b, IR_FCONVERT, value, f32);
+    cut->def->attr.rounding = IR_ROUND_ZERO;
+    ir_value *differs =
+        qn__ir_op2(&l->b, IR_FNE, qn__ir_convert(&l->b, IR_FCONVERT, cut, value->type), value);
+    ir_value *bits = qn__ir_convert(&l->b, IR_BITCAST, cut, i32);
+    bits = qn__ir_op2(&l->b, IR_OR, bits, qn__ir_convert(&l->b, IR_ZEXT, differs, i32));
+    return qn__ir_convert(&l->b, IR_BITCAST, bits, f32);
+}
+
 ir_value *qn__matrix_convert_value(qn__matrix_lowering *l, ir_value *value, ir_matrix from, ir_matrix to) {
     const ir_matrix_info *was = qn__ir_matrix_info(from), *becomes = qn__ir_matrix_info(to);
     const ir_type type = qn__ir_type(becomes->kind, value->type.lanes);
@@ -68,10 +81,12 @@ ir_value *qn__matrix_convert_value(qn__matrix_lowering *l, ir_value *value, ir_m
         const ir_op extend = was->to_float == IR_U2F ? IR_ZEXT : IR_SEXT;
         return bits == wanted ? value : qn__ir_convert(&l->b, wanted < bits ? IR_TRUNC : extend, value, type);
     }
-    const bool direct = becomes->from_float == IR_FCONVERT; /* half and float */
+    const bool direct = becomes->from_float == IR_FCONVERT; /* half, float and double */
     if (direct && (was_int || was->to_float == IR_FCONVERT))
         return qn__ir_convert(&l->b, was->to_float, value, type);
-    if (from.element != IR_MATRIX_F32)
+    if (from.element == IR_MATRIX_F64 && !becomes_int)
+        value = odd_float(l, value);
+    else if (from.element != IR_MATRIX_F32 && from.element != IR_MATRIX_F64)
         value = qn__ir_convert(&l->b, was->to_float, value, qn__ir_type(IR_F32, value->type.lanes));
     if (to.element == IR_MATRIX_F32) return value;
     ir_value *made = qn__ir_convert(&l->b, becomes->from_float, value, type);

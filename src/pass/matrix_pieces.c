@@ -43,6 +43,8 @@ static void look(ir_instr *i, void *user) {
     if (qn__ir_ops[i->op].rule != RULE_MATRIX) return;
     /* Where elements are is the driver's own. */
     s->impossible = s->impossible || i->op == IR_MATRIX_ROW || i->op == IR_MATRIX_COLUMN;
+    for (unsigned n = 0; n < IR_MATRICES; n++)
+        s->impossible = s->impossible || i->attr.matrices[n].element == IR_MATRIX_F64; /* which is no unit */
     for (uint32_t n = 0; n < s->count; n++)
         if (s->ops[n] == (ir_op)i->op && !memcmp(s->matrices[n], i->attr.matrices, sizeof s->matrices[n]))
             return;

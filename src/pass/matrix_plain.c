@@ -169,7 +169,7 @@ static ir_value *shuffled(qn__matrix_lowering *l, ir_value *value, ir_value *fro
 typedef struct product {
     qn__matrix_lowering *l;
     const ir_instr *instr;
-    ir_matrix a, b, sum; /* sum: what is summed in, float or int */
+    ir_matrix a, b, sum; /* sum: what is summed in, float, double or int */
     deal acc_deal, a_deal, b_deal;
     ir_value *lane, *in_row; /* of the sub-group; among those that share a row of the accumulator */
     ir_value *sums;          /* in private memory */
@@ -248,7 +248,7 @@ static ir_value *multiply_add(qn__matrix_lowering *l, const ir_instr *i) {
     const ir_matrix *m = i->attr.matrices;
     product p = {.l = l, .instr = i, .a = m[1], .b = m[2], .sum = m[0], .sums = i->operands[0]};
     const bool is_float = qn__ir_is_float(qn__ir_type(qn__ir_matrix_info(m[0])->kind, 1));
-    p.sum.element = is_float ? IR_MATRIX_F32 : IR_MATRIX_I32;
+    p.sum.element = m[0].element == IR_MATRIX_F64 ? IR_MATRIX_F64 : is_float ? IR_MATRIX_F32 : IR_MATRIX_I32;
     p.acc_deal = deal_of(l, m[0]);
     p.a_deal = deal_of(l, p.a);
     p.b_deal = deal_of(l, p.b);

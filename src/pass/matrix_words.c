@@ -5,17 +5,21 @@
    row lane / 4, columns 2 (lane % 4) and the next; with half they are one word. PTX ISA 9.7.14.5.8, "Matrix Fragments for
    mma.m16n8k16 with floating point type", and those beside it.
 
+   Elements of f64 are words of 8 bytes: their units are 8 lines of 32 bytes, which mma.sync takes in the same order and ldmatrix
+   does not load.
+
    In memory the units of a fragment follow each other, line by line. */
 #include "pass/matrix.h"
 
-enum { UNIT_LINES = 8, UNIT_BYTES = 16, WORD = 4, QUAD = 4 };
+enum { UNIT_LINES = 8, WORD = 4, QUAD = 4 };
 
 /* How a fragment is cut. */
 typedef struct cut {
     ir_matrix m;
     uint32_t bytes;    /* of an element */
+    uint32_t size;     /* bytes of a word: 4, of f64 8 */
     uint32_t lines;    /* units down: 8 rows; of b: 8 columns */
-    uint32_t across;   /* units in a line: 16 bytes of k; of accumulators 8 columns */
+    uint32_t across;   /* units in a line: 4 words of k; of accumulators 8 columns */
     uint32_t unit;     /* bytes of a unit that a work-item holds */
     uint32_t elements; /* in as many bytes */
     ir_type word;      /* what is loaded and stored of a share at once: a word, or an accumulator's element */
@@ -25,10 +29,11 @@ static cut cut_of(ir_matrix m) {
     cut c = {.m = m, .bytes = qn__ir_matrix_bytes(m)};
     const bool is_b = m.use == IR_USE_B, is_sum = m.use == IR_USE_ACCUMULATOR;
     c.lines = (uint32_t)(is_b ? m.columns : m.rows) / UNIT_LINES;
-    c.across = is_sum ? m.columns / 8u : (is_b ? m.rows : m.columns) * c.bytes / UNIT_BYTES;
-    c.elements = is_sum ? 2 : WORD / c.bytes;
+    c.size = c.bytes > WORD ? c.bytes : WORD;
+    c.across = is_sum ? m.columns / 8u : (is_b ? m.rows : m.columns) * c.bytes / (QUAD * c.size);
+    c.elements = is_sum ? 2 : c.size / c.bytes;
     c.unit = c.elements * c.bytes;
-    const bool is_word = !is_sum || c.bytes < WORD;
+    const bool is_word = c.bytes < WORD || (c.bytes == WORD && !is_sum);
     c.word = is_word ? qn__ir_type(IR_I32, 1) : qn__ir_type(qn__ir_matrix_info(m)->kind, 1);
     return c;
 }
@@ -36,7 +41,7 @@ static cut cut_of(ir_matrix m) {
 static uint32_t num_units(const cut *c) { return c->lines * c->across; }
 static bool is_sum(const cut *c) { return c->m.use == IR_USE_ACCUMULATOR; }
 /* Words of a unit: an accumulator of float has two. */
-static uint32_t words_of_unit(const cut *c) { return c->unit / WORD; }
+static uint32_t words_of_unit(const cut *c) { return c->unit / c->size; }
 
 /* ---- which instructions there are ---- */
 
@@ -59,13 +64,14 @@ static const struct mma_row *find_mma(uint32_t arch, const ir_matrix *m) {
 }
 
 static bool whole_units(ir_matrix m) {
-    const uint32_t k = m.use == IR_USE_A ? m.columns : m.use == IR_USE_B ? m.rows : UNIT_BYTES;
-    return m.use == IR_USE_ACCUMULATOR || k * qn__ir_matrix_bytes(m) % UNIT_BYTES == 0;
+    const cut c = cut_of(m);
+    const uint32_t k = m.use == IR_USE_A ? m.columns : m.rows;
+    return is_sum(&c) || k * c.bytes % (QUAD * c.size) == 0;
 }
 
 /* Both have each element in the same place of the same work-item. */
 static bool same_places(ir_matrix a, ir_matrix b) {
-    if (a.use == b.use && (a.use == IR_USE_ACCUMULATOR || qn__ir_matrix_bytes(a) == qn__ir_matrix_bytes(b)))
+    if (a.use == b.use && (a.use == IR_USE_ACCUMULATOR || cut_of(a).elements == cut_of(b).elements))
         return true;
     const ir_matrix sum = a.use == IR_USE_ACCUMULATOR ? a : b, other = a.use == IR_USE_ACCUMULATOR ? b : a;
     return sum.use == IR_USE_ACCUMULATOR && other.use == IR_USE_A && qn__ir_matrix_bytes(other) == 2;
@@ -82,11 +88,12 @@ bool qn__matrix_has_words(const qn__target *target, const ir_instr *i) {
 /* ---- shares in private memory ---- */
 
 static ir_value *take(qn__matrix_lowering *l, const cut *c, ir_value *fragment, uint32_t word) {
-    return qn__ir_load(&l->b, qn__ir_ptr_offset(&l->b, fragment, (int64_t)word * WORD), c->word, WORD, 0);
+    return qn__ir_load(&l->b, qn__ir_ptr_offset(&l->b, fragment, (int64_t)word * c->size), c->word, c->size,
+                       0);
 }
 
-static void put(qn__matrix_lowering *l, ir_value *fragment, uint32_t word, ir_value *value) {
-    qn__ir_store(&l->b, qn__ir_ptr_offset(&l->b, fragment, (int64_t)word * WORD), value, WORD, 0);
+static void put(qn__matrix_lowering *l, const cut *c, ir_value *fragment, uint32_t word, ir_value *value) {
+    qn__ir_store(&l->b, qn__ir_ptr_offset(&l->b, fragment, (int64_t)word * c->size), value, c->size, 0);
 }
 
 static ir_type element_type(const cut *c) { return qn__ir_type(qn__ir_matrix_info(c->m)->kind, 1); }
@@ -94,13 +101,13 @@ static ir_type element_type(const cut *c) { return qn__ir_type(qn__ir_matrix_inf
 /* A word of elements, and back. */
 static ir_value *pack(qn__matrix_lowering *l, const cut *c, ir_value *const *elements) {
     if (qn__ir_same(c->word, element_type(c))) return elements[0];
-    const uint32_t count = WORD / c->bytes;
+    const uint32_t count = c->size / c->bytes;
     ir_value *vector = count == 1 ? elements[0] : qn__ir_vector(&l->b, elements, count);
     return qn__ir_convert(&l->b, IR_BITCAST, vector, c->word);
 }
 
 static ir_value *unpack(qn__matrix_lowering *l, const cut *c, ir_value *word, uint32_t n) {
-    const uint32_t count = WORD / c->bytes;
+    const uint32_t count = c->size / c->bytes;
     ir_value *vector = qn__ir_convert(&l->b, IR_BITCAST, word, qn__ir_with_lanes(element_type(c), count));
     return count == 1 ? vector : qn__ir_extract(&l->b, vector, n);
 }
@@ -110,28 +117,28 @@ static ir_value *fill(qn__matrix_lowering *l, const ir_instr *i) {
     ir_value *same[WORD] = {i->operands[1], i->operands[1], i->operands[1], i->operands[1]};
     ir_value *value = pack(l, &c, same);
     for (uint32_t word = 0; word < num_units(&c) * words_of_unit(&c); word++)
-        put(l, i->operands[0], word, value);
+        put(l, &c, i->operands[0], word, value);
     return NULL;
 }
 
 /* The word with the element whose number is a value, which need not be constant. */
 static ir_value *word_address(qn__matrix_lowering *l, const cut *c, const ir_instr *i) {
-    ir_value *word = qn__matrix_over(l, i->operands[1], WORD / c->bytes);
+    ir_value *word = qn__matrix_over(l, i->operands[1], c->size / c->bytes);
     word = qn__ir_convert(&l->b, IR_ZEXT, word, qn__ir_type(IR_I64, 1));
-    return qn__ir_ptr_add(&l->b, i->operands[0], qn__matrix_times(l, word, WORD));
+    return qn__ir_ptr_add(&l->b, i->operands[0], qn__matrix_times(l, word, c->size));
 }
 
 /* By how many bits the element lies above the word's lowest. */
 static ir_value *bits_above(qn__matrix_lowering *l, const cut *c, const ir_instr *i) {
-    return qn__matrix_times(l, qn__matrix_modulo(l, i->operands[1], WORD / c->bytes), 8 * c->bytes);
+    return qn__matrix_times(l, qn__matrix_modulo(l, i->operands[1], c->size / c->bytes), 8 * c->bytes);
 }
 
 static ir_type integer_of(const cut *c) { return qn__ir_type(c->bytes == 1 ? IR_I8 : IR_I16, 1); }
 
 static ir_value *get(qn__matrix_lowering *l, const ir_instr *i) {
     const cut c = cut_of(i->attr.matrices[0]);
-    ir_value *word = qn__ir_load(&l->b, word_address(l, &c, i), c.word, WORD, 0);
-    if (c.bytes == WORD) return qn__ir_convert(&l->b, IR_BITCAST, word, element_type(&c));
+    ir_value *word = qn__ir_load(&l->b, word_address(l, &c, i), c.word, c.size, 0);
+    if (c.bytes == c.size) return qn__ir_convert(&l->b, IR_BITCAST, word, element_type(&c));
     word = qn__ir_op2(&l->b, IR_LSHR, word, bits_above(l, &c, i));
     word = qn__ir_convert(&l->b, IR_TRUNC, word, integer_of(&c));
     return qn__ir_convert(&l->b, IR_BITCAST, word, element_type(&c));
@@ -140,8 +147,8 @@ static ir_value *get(qn__matrix_lowering *l, const ir_instr *i) {
 static ir_value *set(qn__matrix_lowering *l, const ir_instr *i) {
     const cut c = cut_of(i->attr.matrices[0]);
     ir_value *address = word_address(l, &c, i), *value = i->operands[2];
-    if (c.bytes == WORD) {
-        qn__ir_store(&l->b, address, qn__ir_convert(&l->b, IR_BITCAST, value, c.word), WORD, 0);
+    if (c.bytes == c.size) {
+        qn__ir_store(&l->b, address, qn__ir_convert(&l->b, IR_BITCAST, value, c.word), c.size, 0);
         return NULL;
     }
     ir_value *above = bits_above(l, &c, i);
@@ -157,7 +164,7 @@ static ir_value *set(qn__matrix_lowering *l, const ir_instr *i) {
 /* Element n of a unit, from and to words. */
 static ir_value *element_of(qn__matrix_lowering *l, const cut *c, ir_value *fragment, uint32_t unit,
                             uint32_t n) {
-    const uint32_t in_word = WORD / c->bytes;
+    const uint32_t in_word = c->size / c->bytes;
     ir_value *word = take(l, c, fragment, unit * words_of_unit(c) + n / in_word);
     return unpack(l, c, word, n % in_word);
 }
@@ -165,7 +172,7 @@ static ir_value *element_of(qn__matrix_lowering *l, const cut *c, ir_value *frag
 static ir_value *convert(qn__matrix_lowering *l, const ir_instr *i) {
     const ir_matrix *m = i->attr.matrices;
     const cut to = cut_of(m[0]), from = cut_of(m[1]);
-    const uint32_t in_word = WORD / to.bytes;
+    const uint32_t in_word = to.size / to.bytes;
     for (uint32_t unit = 0; unit < num_units(&to); unit++) {
         ir_value *elements[WORD];
         for (uint32_t n = 0; n < to.elements; n++) {
@@ -173,7 +180,8 @@ static ir_value *convert(qn__matrix_lowering *l, const ir_instr *i) {
             elements[n] = qn__matrix_convert_value(l, value, m[1], m[0]);
         }
         for (uint32_t word = 0; word < words_of_unit(&to); word++)
-            put(l, i->operands[0], unit * words_of_unit(&to) + word, pack(l, &to, elements + word * in_word));
+            put(l, &to, i->operands[0], unit * words_of_unit(&to) + word,
+                pack(l, &to, elements + word * in_word));
     }
     return NULL;
 }
@@ -187,7 +195,7 @@ static ir_value *place_in_unit(qn__matrix_lowering *l, const cut *c) {
 }
 
 /* Elements of k (or columns of the accumulator) of a unit. */
-static uint32_t across_unit(const cut *c) { return is_sum(c) ? 8 : UNIT_BYTES / c->bytes; }
+static uint32_t across_unit(const cut *c) { return is_sum(c) ? 8 : QUAD * c->size / c->bytes; }
 
 static ir_value *line_of(qn__matrix_lowering *l, const cut *c, ir_value *index) {
     ir_value *unit = qn__matrix_over(l, qn__matrix_over(l, index, c->elements), c->across);
@@ -240,7 +248,7 @@ static ir_value *step(const transfer *t, ir_value *address, uint32_t lines, uint
 /* Whether ldmatrix can load it: local memory; across the lines where elements are of 16 bits. */
 static bool has_ldmatrix(const transfer *t) {
     return t->instr->op == IR_MATRIX_LOAD && t->instr->operands[1]->type.space == IR_LOCAL_SPACE &&
-           !is_sum(&t->c) && (t->along || t->c.bytes == 2);
+           !is_sum(&t->c) && t->c.size == WORD && (t->along || t->c.bytes == 2);
 }
 
 /* One ldmatrix: units `down` x `across` of them, whose lines' addresses are brought by 8 work-items each. */
@@ -254,7 +262,7 @@ static void load_units(const transfer *t, ir_value *address, uint32_t line, uint
     if (!t->along) made->flags |= IR_TRANSPOSED;
     for (uint32_t n = 0; n < count; n++) {
         const uint32_t unit = (line + n % down) * t->c.across + place + n / down;
-        put(l, t->instr->operands[0], unit, made->results[n]);
+        put(l, &t->c, t->instr->operands[0], unit, made->results[n]);
     }
 }
 
@@ -274,7 +282,7 @@ static void load_by_ldmatrix(const transfer *t) {
             load_units(t, address, line, place, down, across);
 }
 
-/* The part of a unit that this work-item holds, where it lies together: of 4 or 8 bytes. */
+/* The part of a unit that this work-item holds, where it lies together: of 4, 8 or 16 bytes. */
 static void move_together(const transfer *t, uint32_t unit, ir_value *address) {
     qn__matrix_lowering *l = t->l;
     const uint32_t words = words_of_unit(&t->c), first = unit * words;
@@ -283,7 +291,7 @@ static void move_together(const transfer *t, uint32_t unit, ir_value *address) {
     if (t->instr->op == IR_MATRIX_LOAD) {
         ir_value *value = qn__ir_load(&l->b, address, type, t->c.unit, 0);
         for (uint32_t n = 0; n < words; n++)
-            put(l, fragment, first + n, words == 1 ? value : qn__ir_extract(&l->b, value, n));
+            put(l, &t->c, fragment, first + n, words == 1 ? value : qn__ir_extract(&l->b, value, n));
         return;
     }
     ir_value *parts[2];
@@ -295,7 +303,7 @@ static void move_together(const transfer *t, uint32_t unit, ir_value *address) {
 static void move_apart(const transfer *t, uint32_t unit, ir_value *address) {
     qn__matrix_lowering *l = t->l;
     ir_value *elements[WORD], *fragment = t->instr->operands[0];
-    const uint32_t words = words_of_unit(&t->c), in_word = WORD / t->c.bytes;
+    const uint32_t words = words_of_unit(&t->c), in_word = t->c.size / t->c.bytes;
     for (uint32_t n = 0; n < t->c.elements; n++) {
         ir_value *at = step(t, address, 0, n);
         if (t->instr->op == IR_MATRIX_LOAD)
@@ -304,7 +312,7 @@ static void move_apart(const transfer *t, uint32_t unit, ir_value *address) {
             qn__ir_store(&l->b, at, element_of(l, &t->c, fragment, unit, n), t->c.bytes, 0);
     }
     for (uint32_t n = 0; n < words && t->instr->op == IR_MATRIX_LOAD; n++)
-        put(l, fragment, unit * words + n, pack(l, &t->c, elements + n * in_word));
+        put(l, &t->c, fragment, unit * words + n, pack(l, &t->c, elements + n * in_word));
 }
 
 static ir_value *move(qn__matrix_lowering *l, const ir_instr *i) {
@@ -328,8 +336,8 @@ static ir_value *move(qn__matrix_lowering *l, const ir_instr *i) {
 /* The instruction for rows 16 i on and columns 8 j on of the accumulator, and `k` units of k from `at` on. */
 static void multiply_tile(qn__matrix_lowering *l, const ir_instr *instr, const cut *c,
                           const struct mma_row *mma, uint32_t i, uint32_t j, uint32_t at) {
-    enum { MOST = 4 + 4 + 2 };
-    const uint32_t k = mma->k * c[1].bytes / UNIT_BYTES, words = words_of_unit(&c[0]);
+    enum { MOST = 4 + 8 + 4 };
+    const uint32_t k = mma->k / across_unit(&c[1]), words = words_of_unit(&c[0]);
     ir_value *operands[MOST];
     const ir_type word = c[0].word, types[] = {word, word, word, word};
     uint32_t count = 0;
@@ -348,7 +356,7 @@ static void multiply_tile(qn__matrix_lowering *l, const ir_instr *instr, const c
     made->attr.matrices[1] = (ir_matrix){mma->a, 16, mma->k, IR_USE_A};
     made->attr.matrices[2] = (ir_matrix){mma->b, mma->k, 8, IR_USE_B};
     for (uint32_t n = 0; n < sums; n++)
-        put(l, instr->operands[0], ((2 * i + n / words) * c[0].across + j) * words + n % words,
+        put(l, &c[0], instr->operands[0], ((2 * i + n / words) * c[0].across + j) * words + n % words,
             made->results[n]);
 }
 
@@ -356,7 +364,7 @@ static ir_value *multiply_add(qn__matrix_lowering *l, const ir_instr *instr) {
     const ir_matrix *m = instr->attr.matrices;
     const struct mma_row *mma = find_mma(l->context->options->target.arch, m);
     const cut c[] = {cut_of(m[0]), cut_of(m[1]), cut_of(m[2])};
-    const uint32_t k = mma->k * c[1].bytes / UNIT_BYTES;
+    const uint32_t k = mma->k / across_unit(&c[1]);
     for (uint32_t at = 0; at < c[1].across; at += k)
         for (uint32_t i = 0; i < c[0].lines / 2; i++)
             for (uint32_t j = 0; j < c[0].across; j++) multiply_tile(l, instr, c, mma, i, j, at);

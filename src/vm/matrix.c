@@ -1,7 +1,8 @@
 /* Products of matrices that a sub-group of 32 work-items holds in registers, as PTX's mma.sync and ldmatrix define them: no kernel
    that the interpreter is given has them, but a CUDA device's can be run here. Where a work-item's elements are in the matrices:
-   PTX ISA 9.7.14.5, "Matrix Fragments for mma.m16n8k16" and those beside it. Floats are summed exactly and rounded once, where
+   PTX ISA 9.7.14.5, "Matrix Fragments for mma.m16n8k16" and those beside it. Floats are summed in double and rounded once, where
    devices may round more often. */
+#include <math.h>
 #include <string.h>
 
 #include "ir/matrix.h"
@@ -10,14 +11,16 @@
 
 enum { GROUP = 32, ROWS = 16, COLUMNS = 8, MOST_K = 32, WORD = 4 };
 
-/* An element of a matrix as a number: integers and floats of up to 32 bits are exact in it. */
-static double number_of(ir_matrix m, uint32_t bits) {
+/* An element of a matrix as a number: integers and floats are exact in it. */
+static double number_of(ir_matrix m, uint64_t bits) {
+    double number;
     switch (m.element) {
-    case IR_MATRIX_F16: return qn__float_to_double(&qn__float_16, bits);
-    case IR_MATRIX_BF16: return qn__float_to_double(&qn__float_bf16, bits);
-    case IR_MATRIX_E4M3: return qn__float_to_double(&qn__float_e4m3, bits);
-    case IR_MATRIX_E5M2: return qn__float_to_double(&qn__float_e5m2, bits);
-    case IR_MATRIX_F32: return qn__float_to_double(&qn__float_32, bits);
+    case IR_MATRIX_F64: memcpy(&number, &bits, sizeof number); return number;
+    case IR_MATRIX_F16: return qn__float_to_double(&qn__float_16, (uint32_t)bits);
+    case IR_MATRIX_BF16: return qn__float_to_double(&qn__float_bf16, (uint32_t)bits);
+    case IR_MATRIX_E4M3: return qn__float_to_double(&qn__float_e4m3, (uint32_t)bits);
+    case IR_MATRIX_E5M2: return qn__float_to_double(&qn__float_e5m2, (uint32_t)bits);
+    case IR_MATRIX_F32: return qn__float_to_double(&qn__float_32, (uint32_t)bits);
     case IR_MATRIX_I8: return (int8_t)bits;
     case IR_MATRIX_U8: return (uint8_t)bits;
     default: return (int32_t)bits;
@@ -25,19 +28,28 @@ static double number_of(ir_matrix m, uint32_t bits) {
 }
 
 /* As a sum has it: integers wrap. */
-static uint32_t bits_of(ir_matrix m, double value) {
+static uint64_t bits_of(ir_matrix m, double value) {
+    uint64_t bits;
+    if (m.element == IR_MATRIX_F64) {
+        memcpy(&bits, &value, sizeof bits);
+        return bits;
+    }
     if (m.element == IR_MATRIX_F16) return (uint32_t)qn__float_from_double(&qn__float_16, value);
     if (m.element == IR_MATRIX_F32) return (uint32_t)qn__float_from_double(&qn__float_32, value);
     return (uint32_t)(int64_t)value;
 }
 
-static uint32_t word_at(const qn__vm_frame *frame, uint32_t slot, uint64_t item) {
-    return ((const uint32_t *)qn__vm_slot(frame, slot))[item];
+/* Bytes of a word: elements of f64 are words of their own. */
+static unsigned word_bytes(ir_matrix m) { return m.element == IR_MATRIX_F64 ? 8 : WORD; }
+
+static uint64_t word_at(const qn__vm_frame *frame, ir_matrix m, uint32_t slot, uint64_t item) {
+    const void *words = qn__vm_slot(frame, slot);
+    return word_bytes(m) == WORD ? ((const uint32_t *)words)[item] : ((const uint64_t *)words)[item];
 }
 
-static uint32_t element_of(ir_matrix m, uint32_t word, unsigned n) {
+static uint64_t element_of(ir_matrix m, uint64_t word, unsigned n) {
     const unsigned bits = 8 * qn__ir_matrix_bytes(m);
-    return bits == 32 ? word : word >> n * bits & ((UINT32_C(1) << bits) - 1);
+    return bits >= 32 ? word : word >> n * bits & ((UINT32_C(1) << bits) - 1);
 }
 
 /* ---- mma ---- */
@@ -47,20 +59,20 @@ typedef struct tile {
 } tile;
 
 /* tf32: a float without its 13 lowest bits. */
-static double operand_of(ir_matrix m, uint32_t word, unsigned n) {
-    const uint32_t bits = element_of(m, word, n);
-    return number_of(m, m.element == IR_MATRIX_F32 ? bits & ~UINT32_C(0x1fff) : bits);
+static double operand_of(ir_matrix m, uint64_t word, unsigned n) {
+    const uint64_t bits = element_of(m, word, n);
+    return number_of(m, m.element == IR_MATRIX_F32 ? bits & ~UINT64_C(0x1fff) : bits);
 }
 
-/* Word `w` of work-item `lane`: four bytes of k in rows lane / 4 and eight below, then 16 bytes further on. */
-static void gather_a(tile *t, ir_matrix m, unsigned lane, unsigned w, uint32_t word) {
-    const unsigned count = WORD / qn__ir_matrix_bytes(m);
+/* Word `w` of work-item `lane`: a word of k in rows lane / 4 and eight below, then four words further on. */
+static void gather_a(tile *t, ir_matrix m, unsigned lane, unsigned w, uint64_t word) {
+    const unsigned count = word_bytes(m) / qn__ir_matrix_bytes(m);
     for (unsigned n = 0; n < count; n++)
         t->a[lane / 4 + 8 * (w % 2)][4 * count * (w / 2) + lane % 4 * count + n] = operand_of(m, word, n);
 }
 
-static void gather_b(tile *t, ir_matrix m, unsigned lane, unsigned w, uint32_t word) {
-    const unsigned count = WORD / qn__ir_matrix_bytes(m);
+static void gather_b(tile *t, ir_matrix m, unsigned lane, unsigned w, uint64_t word) {
+    const unsigned count = word_bytes(m) / qn__ir_matrix_bytes(m);
     for (unsigned n = 0; n < count; n++)
         t->b[4 * count * w + lane % 4 * count + n][lane / 4] = operand_of(m, word, n);
 }
@@ -73,30 +85,33 @@ static double *sum_at(tile *t, unsigned lane, unsigned n) {
 static void gather(const qn__vm_frame *frame, const qn__vm_instr *instr, uint64_t first, tile *t) {
     const ir_instr *ir = instr->ir;
     const ir_matrix *m = ir->attr.matrices;
-    const unsigned in_word = WORD / qn__ir_matrix_bytes(m[0]), sums = ir->num_results;
+    const unsigned in_word = word_bytes(m[0]) / qn__ir_matrix_bytes(m[0]), sums = ir->num_results;
     const unsigned num_b = (ir->num_operands - sums) / 3, num_a = 2 * num_b;
     for (unsigned lane = 0; lane < GROUP; lane++) {
         for (unsigned n = 0; n < sums * in_word; n++)
-            *sum_at(t, lane, n) =
-                number_of(m[0], element_of(m[0], word_at(frame, instr->operands[n / in_word], first + lane),
-                                           n % in_word));
+            *sum_at(t, lane, n) = number_of(
+                m[0], element_of(m[0], word_at(frame, m[0], instr->operands[n / in_word], first + lane),
+                                 n % in_word));
         for (unsigned w = 0; w < num_a; w++)
-            gather_a(t, m[1], lane, w, word_at(frame, instr->operands[sums + w], first + lane));
+            gather_a(t, m[1], lane, w, word_at(frame, m[1], instr->operands[sums + w], first + lane));
         for (unsigned w = 0; w < num_b; w++)
-            gather_b(t, m[2], lane, w, word_at(frame, instr->operands[sums + num_a + w], first + lane));
+            gather_b(t, m[2], lane, w, word_at(frame, m[2], instr->operands[sums + num_a + w], first + lane));
     }
 }
 
 static void scatter(const qn__vm_frame *frame, const qn__vm_instr *instr, uint64_t first, tile *t) {
     const ir_matrix m = instr->ir->attr.matrices[0];
-    const unsigned bytes = qn__ir_matrix_bytes(m), in_word = WORD / bytes;
+    const unsigned bytes = qn__ir_matrix_bytes(m), in_word = word_bytes(m) / bytes;
     for (uint32_t r = 0; r < instr->ir->num_results; r++) {
-        uint32_t *result = qn__vm_slot(frame, instr->results[r]);
+        unsigned char *result = qn__vm_slot(frame, instr->results[r]);
         for (unsigned lane = 0; lane < GROUP; lane++) {
-            uint32_t word = 0;
+            uint64_t word = 0;
             for (unsigned n = 0; n < in_word; n++)
                 word |= bits_of(m, *sum_at(t, lane, r * in_word + n)) << 8 * bytes * n;
-            result[first + lane] = word;
+            const uint32_t low = (uint32_t)word;
+            const bool is_wide = word_bytes(m) > WORD;
+            memcpy(result + (first + lane) * word_bytes(m), is_wide ? (const void *)&word : &low,
+                   word_bytes(m));
         }
     }
 }
@@ -109,7 +124,7 @@ static void mma(qn__vm_frame *frame, const qn__vm_instr *instr) {
         for (unsigned row = 0; row < ROWS; row++)
             for (unsigned column = 0; column < COLUMNS; column++)
                 for (unsigned n = 0; n < k && n < MOST_K; n++)
-                    t.sum[row][column] += t.a[row][n] * t.b[n][column];
+                    t.sum[row][column] = fma(t.a[row][n], t.b[n][column], t.sum[row][column]);
         scatter(frame, instr, first, &t);
     }
 }

@@ -10,8 +10,10 @@ enum { ITEMS = 32, LOCAL_BYTES = 1 << 16, STEPS = 10000000 };
 static const struct {
     const char *file;
     bool before_80; /* it has words there, too */
-} files[] = {{"half_float", true}, {"half_half", true}, {"elements", true},
-             {"float", false},     {"char", false},     {"small_floats", false}};
+    bool is_double; /* ldmatrix loads none; the products of capability 8.0 are others than those of 9.0 */
+} files[] = {{"half_float", true, false}, {"half_half", true, false}, {"elements", true, false},
+             {"float", false, false},     {"char", false, false},     {"small_floats", false, false},
+             {"double", false, true}};
 
 static void run_kernel(const qn__compile_result *result, const qn__kernel_info *kernel, const char *name) {
     qn__arena arena;
@@ -42,7 +44,8 @@ static void run_kernel(const qn__compile_result *result, const qn__kernel_info *
             fail_msg("%s: %s: %d elements of work-item %d are wrong", name, kernel->name, wrong[i], i);
 }
 
-static void run_file(const char *name, uint32_t arch, int level) {
+static void run_file(size_t file_index, uint32_t arch, int level) {
+    const char *name = files[file_index].file;
     char path[512];
     snprintf(path, sizeof path, "%s/tests/cl/matrix_%s.cl", QN__SOURCE_DIR, name);
     FILE *file = fopen(path, "r");
@@ -66,7 +69,7 @@ static void run_file(const char *name, uint32_t arch, int level) {
     const bool multiplies = strstr(text, "PRODUCT") != NULL;
     if (strstr(result.dump, "sub_group_shuffle")) fail_msg("%s, %u: plain elements", name, (unsigned)arch);
     if (multiplies && !strstr(result.dump, " = mma ")) fail_msg("%s, %u: no mma", name, (unsigned)arch);
-    if (multiplies && !strstr(result.dump, " = ldmatrix "))
+    if (multiplies && !strstr(result.dump, " = ldmatrix ") && !files[file_index].is_double)
         fail_msg("%s, %u: no ldmatrix", name, (unsigned)arch);
     assert_true(result.info.num_kernels > 0);
     for (uint32_t i = 0; i < result.info.num_kernels; i++) run_kernel(&result, &result.info.kernels[i], name);
@@ -77,8 +80,9 @@ static void words_are_multiplied_right(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         for (int level = 0; level <= 2; level += 2) {
-            run_file(files[i].file, 90, level);
-            if (files[i].before_80) run_file(files[i].file, 75, level);
+            run_file(i, 90, level);
+            if (files[i].is_double) run_file(i, 80, level);
+            if (files[i].before_80) run_file(i, 75, level);
         }
 }
 

@@ -14,7 +14,7 @@ static const struct matrix_element {
 } matrix_elements[] = {
     {AST_HALF, IR_MATRIX_F16},  {AST_FLOAT, IR_MATRIX_F32}, {AST_CHAR, IR_MATRIX_I8},
     {AST_UCHAR, IR_MATRIX_U8},  {AST_INT, IR_MATRIX_I32},   {AST_BF16, IR_MATRIX_BF16},
-    {AST_E4M3, IR_MATRIX_E4M3}, {AST_E5M2, IR_MATRIX_E5M2},
+    {AST_E4M3, IR_MATRIX_E4M3}, {AST_E5M2, IR_MATRIX_E5M2}, {AST_DOUBLE, IR_MATRIX_F64},
 };
 
 static ir_matrix_element element_of(const ast_type *type) {
@@ -49,11 +49,9 @@ const ast_type *qn__sema_matrix_type(front_parser *p, const ast_type *element, i
     if (!qn__ir_matrix_valid(m)) {
         qn__diag_error(p->diag, loc, "'%s' is no element of %s", qn__type_text(p, element),
                        use == IR_USE_ACCUMULATOR ? "accumulators" : "the operands of a matrix product");
-        qn__diag_hint(
-            p->diag,
-            use == IR_USE_ACCUMULATOR
-                ? "accumulators are of half, float or int"
-                : "qn_use_a and qn_use_b are of half, qn_bf16, qn_e4m3, qn_e5m2, float, char or uchar");
+        qn__diag_hint(p->diag, use == IR_USE_ACCUMULATOR ? "accumulators are of half, float, double or int"
+                                                         : "qn_use_a and qn_use_b are of half, qn_bf16, "
+                                                           "qn_e4m3, qn_e5m2, float, double, char or uchar");
         return p->types->error;
     }
     const uint32_t sub_group = p->context->target.sub_group_size ? p->context->target.sub_group_size : 32;
