@@ -1,5 +1,6 @@
 /* qn_kernels_top_k, with kernels/top_k.cl: the last key that is wanted is found digit by digit, then those before it are taken, and sorted. A
-   row is a work-group's; where rows are few and long they are cut into parts. Where most of a row is wanted it is sorted. */
+   row is a work-group's; where rows are few and long they are cut into parts. Where most of a row is wanted it is sorted. Where few are,
+   kernels/top_few.cl reads the row once. */
 #include <stdio.h>
 
 #include "kernels/op.h"
@@ -51,6 +52,7 @@ static qn_status check(const qn_kernels *kernels, const qn_stream *stream, const
     return status || !desc->to_indices.buffer ? status : check_indices(kernels, desc, d);
 }
 
+enum { FEW_GROUP = 256 };
 enum { SORTED = 1024 }; /* the most that a work-group sorts in local memory */
 
 /* A call whose arrays have been checked; its arrays are contiguous. */
@@ -66,6 +68,8 @@ typedef struct plan {
     qn_kernel *sort_taken; /* after `take`; NULL where so many are wanted that qn_kernels_sort does it */
     uint32_t group, parts, bits, digit;
     uint64_t part;
+    qn_kernel *first,
+        *merge; /* where few are wanted: of a part or the whole of a row; of what parts have found */
     bool sorts_all, leaves_order; /* leaves_order: qn_kernels_sort has to follow */
 } plan;
 
@@ -81,6 +85,14 @@ static uint32_t choose_group(const qn_kernels *kernels, const request *r) {
     uint32_t group = 1;
     while (group * 2 <= wanted && group * 2 <= most) group *= 2;
     return group;
+}
+
+/* Few of a long row: what kernels/top_few.cl keeps in local memory, or in order. */
+static bool are_few(const qn_kernels *kernels, const request *r) {
+    enum { FEW_IN_ORDER = 64, FEW = 128, LEAST_ROW = 1 << 12 };
+    if (qn__is_processor(kernels)) return r->wanted <= FEW_IN_ORDER;
+    return r->wanted <= FEW && r->length >= LEAST_ROW && kernels->info.max_local_size[0] >= FEW_GROUP &&
+           kernels->info.max_group_size >= FEW_GROUP;
 }
 
 static void choose_parts(const qn_kernels *kernels, const request *r, plan *p) {
@@ -112,6 +124,22 @@ static void options_of(const request *r, const plan *p, const char *kernels, boo
     if (sorted) snprintf(text + at, size - (size_t)at, " -D SORTED=%u", room);
 }
 
+static qn_status make_few(qn_kernels *kernels, const request *r, plan *p) {
+    char text[256], last[288], merge[288];
+    p->digit = 8;
+    p->group = qn__is_processor(kernels) ? 1 : FEW_GROUP;
+    choose_parts(kernels, r, p);
+    options_of(r, p, "FEW", true, text, sizeof text);
+    snprintf(last, sizeof last, "%s -D LAST", text);
+    snprintf(merge, sizeof merge, "%s -D LAST -D MERGE", text);
+    const bool parts = p->parts > 1;
+    qn_status status =
+        qn__variant_get(kernels, &(qn__variant){"top_few.cl", NULL, parts ? text : last}, &p->first);
+    if (!status && parts)
+        status = qn__variant_get(kernels, &(qn__variant){"top_few.cl", NULL, merge}, &p->merge);
+    return status;
+}
+
 static qn_status make_top_k(qn_kernels *kernels, const void *given, void *out) {
     const request *r = given;
     plan *p = out;
@@ -119,6 +147,7 @@ static qn_status make_top_k(qn_kernels *kernels, const void *given, void *out) {
     if (p->sorts_all) return QN_OK;
     p->bits = qn__element(r->d->from.type)->size * 8;
     p->digit = p->bits > 16 ? 11 : 8;
+    if (are_few(kernels, r)) return make_few(kernels, r, p);
     p->group = choose_group(kernels, r);
     choose_parts(kernels, r, p);
     p->leaves_order = r->wanted > SORTED;
@@ -284,6 +313,52 @@ static qn_status select_all(qn_kernels *kernels, qn_stream *stream, const plan *
     return status;
 }
 
+/* ---- where few are wanted ---- */
+
+static size_t add_limits(const request *r, uint64_t length, uint64_t part, uint64_t parts, uint64_t begin,
+                         qn_arg *args) {
+    const uint64_t numbers[] = {length, part, parts, r->wanted, begin};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) args[i] = qn_arg_unsigned(numbers[i]);
+    return sizeof numbers / sizeof *numbers;
+}
+
+/* The parts' own first ones, then the first of those. */
+static qn_status select_few_in_parts(const work *w, const results *found, const results *to) {
+    const plan *p = w->p;
+    const request *r = w->r;
+    qn_arg args[12];
+    size_t count = add_limits(r, r->length, p->part, p->parts, r->d->from.offset, args);
+    args[count++] = qn_arg_buffer(r->d->from.buffer);
+    args[count++] = qn_arg_buffer(found->keys);
+    args[count++] = qn_arg_buffer(found->indices);
+    const qn_status status = launch(w, p->first, r->rows * p->parts, args, count);
+    if (status) return status;
+    const uint64_t candidates = r->wanted * p->parts;
+    count = add_limits(r, candidates, candidates, 1, 0, args);
+    args[count++] = qn_arg_buffer(found->keys);
+    args[count++] = qn_arg_buffer(found->indices);
+    return launch(w, p->merge, r->rows, args, add_results(w, to, args, count));
+}
+
+static qn_status select_few(qn_kernels *kernels, qn_stream *stream, const plan *p, const request *r) {
+    const work w = {.stream = stream, .p = p, .r = r};
+    const results to = {r->d->to.buffer, r->d->to_indices.buffer, r->d->to.offset, r->d->to_indices.offset};
+    if (p->parts == 1) {
+        qn_arg args[12];
+        size_t count = add_limits(r, r->length, p->part, 1, r->d->from.offset, args);
+        args[count++] = qn_arg_buffer(r->d->from.buffer);
+        return launch(&w, p->first, r->rows, args, add_results(&w, &to, args, count));
+    }
+    results found = {0};
+    const uint64_t candidates = r->rows * r->wanted * p->parts;
+    qn_status status = qn__scratch(kernels, candidates * qn__element(r->d->from.type)->size, &found.keys);
+    if (!status) status = qn__scratch(kernels, candidates * sizeof(uint32_t), &found.indices);
+    if (!status) status = select_few_in_parts(&w, &found, &to);
+    qn_buffer_destroy(found.keys);
+    qn_buffer_destroy(found.indices);
+    return status;
+}
+
 /* ---- by sorting all ---- */
 
 /* The begin of each row of `sorted`, which is contiguous and of from's sizes. */
@@ -344,6 +419,7 @@ static qn_status run(qn_kernels *kernels, qn_stream *stream, const qn_top_k_desc
     plan p;
     const qn_status status = qn__plan_get(kernels, &top_k_op, &key, &r, &p);
     if (status) return status;
+    if (p.first) return select_few(kernels, stream, &p, &r);
     return p.sorts_all ? run_sort(kernels, stream, d) : select_all(kernels, stream, &p, &r);
 }
 

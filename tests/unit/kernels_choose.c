@@ -43,6 +43,7 @@ typedef struct top_case {
     uint64_t rows, length, wanted;
     double low, high;
     bool smallest;
+    enum { ANY_ORDER, WORST_FIRST, BEST_FIRST } order;
 } top_case;
 
 typedef struct ranked {
@@ -56,9 +57,19 @@ static int ranked_before(const void *a, const void *b) {
     return x->place < y->place ? -1 : x->place > y->place;
 }
 
+/* Rows in order: of each key it is only known late, or at once, whether it is among the first. */
+static void put_in_order(const top_case *c, void *data) {
+    const bool rises = c->smallest == (c->order == BEST_FIRST);
+    for (uint64_t i = 0; i < c->rows * c->length && c->order != ANY_ORDER; i++) {
+        const double share = (double)(i % c->length) / (double)c->length;
+        element_set(c->type, data, i, c->low + (c->high - c->low) * (rises ? share : 1 - share));
+    }
+}
+
 static void check_top(kernels_fixture *f, const top_case *c, uint32_t seed) {
     const uint64_t count = c->rows * c->wanted;
     void *data = random_elements(c->type, c->rows * c->length, c->low, c->high, seed);
+    put_in_order(c, data);
     qn_buffer *from = elements_buffer(f, c->type, c->rows * c->length, data),
               *to = elements_buffer(f, c->type, count, NULL),
               *indices = elements_buffer(f, c->index, count, NULL);
@@ -100,11 +111,23 @@ static void any_number_of_any_row(void **state) {
     (void)state;
     kernels_fixture f = make_kernels_quickly();
     const top_case cases[] = {
-        {QN_F32, QN_U32, 3, 5000, 1, -1, 1, false},      {QN_U8, QN_I32, 40, 300, 299, 0, 200, true},
-        {QN_F32, QN_I32, 2, 120001, 50, -1, 1, true},    {QN_I16, QN_U32, 1, 200003, 1024, -50, 50, false},
-        {QN_F32, QN_U32, 2, 5000, 2000, -9, 9, false},   {QN_F32, QN_I64, 1, 100003, 3000, -9, 9, false},
-        {QN_BF16, QN_U32, 7, 64, 64, -1, 1, false},      {QN_I64, QN_U64, 2, 70001, 100, -1e12, 1e12, true},
-        {QN_U32, QN_U32, 1, 40000, 30000, 0, 4e9, true}, {QN_F32, QN_U32, 5, 1, 1, 0, 1, false},
+        {QN_F32, QN_U32, 3, 5000, 1, -1, 1, false, ANY_ORDER},
+        {QN_U8, QN_I32, 40, 300, 299, 0, 200, true, ANY_ORDER},
+        {QN_F32, QN_I32, 2, 120001, 50, -1, 1, true, ANY_ORDER},
+        {QN_I16, QN_U32, 1, 200003, 1024, -50, 50, false, ANY_ORDER},
+        {QN_F32, QN_U32, 2, 5000, 2000, -9, 9, false, ANY_ORDER},
+        {QN_F32, QN_I64, 1, 100003, 3000, -9, 9, false, ANY_ORDER},
+        {QN_BF16, QN_U32, 7, 64, 64, -1, 1, false, ANY_ORDER},
+        {QN_I64, QN_U64, 2, 70001, 100, -1e12, 1e12, true, ANY_ORDER},
+        {QN_U32, QN_U32, 1, 40000, 30000, 0, 4e9, true, ANY_ORDER},
+        {QN_F32, QN_U32, 5, 1, 1, 0, 1, false, ANY_ORDER},
+        {QN_F32, QN_U32, 3, 20001, 64, -1, 1, false, WORST_FIRST},
+        {QN_F32, QN_U32, 1, 150001, 128, -1, 1, true, BEST_FIRST},
+        {QN_U16, QN_I64, 1, 140001, 40, 0, 3, false, ANY_ORDER},
+        {QN_I64, QN_U32, 2, 9001, 17, 0, 0, true, ANY_ORDER},
+        {QN_U8, QN_U32, 1, 70001, 64, 0, 200, true, WORST_FIRST},
+        {QN_F32, QN_U32, 2, 4096, 10, -1, 1, true, ANY_ORDER},
+        {QN_F32, QN_U32, 5, 4097, 100, -1, 1, false, ANY_ORDER},
     };
     for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (testing("cpu") || testing("cuda") ||
