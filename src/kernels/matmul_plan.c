@@ -203,6 +203,20 @@ static void keep_choice(qn_kernels *kernels, const qn__matmul *q, const qn__matm
     qn__tuned_keep(kernels, &t);
 }
 
+/* Many parts are added by slices of a work-group. */
+static qn_status get_finish(qn_kernels *kernels, const text *options, qn__matmul_plan *p) {
+    enum { MANY = 16, SLICES = 8, ITEMS = 32 };
+    text own = *options;
+    if (p->splits >= MANY && !qn__is_processor(kernels) && kernels->info.max_group_size >= ITEMS * SLICES) {
+        qn_range *r = &p->finish_range;
+        add(&own, " -D SLICES=%d", SLICES);
+        *r = (qn_range){
+            .global = {divide_up(r->global[0], ITEMS) * ITEMS, r->global[1] * SLICES, r->global[2]},
+            .local = {ITEMS, SLICES, 1}};
+    }
+    return qn__variant_get(kernels, &(qn__variant){"matmul/finish.cl", NULL, own.at}, &p->finish);
+}
+
 static qn_status make(qn_kernels *kernels, const void *request, void *plan) {
     static const char *const files[] = {"matmul/tile.cl",   "matmul/units.cl",  "matmul/quad.cl",
                                         "matmul/packed.cl", "matmul/panels.cl", "matmul/vector.cl",
@@ -245,7 +259,7 @@ static qn_status make(qn_kernels *kernels, const void *request, void *plan) {
                                "qn_kernels_matmul: %llu parts of k take too much memory",
                                (unsigned long long)cut->splits);
         p->work = elements * size * cut->splits;
-        status = qn__variant_get(kernels, &(qn__variant){"matmul/finish.cl", NULL, options.at}, &p->finish);
+        status = get_finish(kernels, &options, p);
         add(&options, " -D SPLIT");
     }
     add_family(&options, kernels, q, c.variant, p);

@@ -510,7 +510,9 @@ static void k_is_split(void **state) {
                  {"tile 32x32", 36, 40, 200, 4}, /* parts of 50 would begin beside vectors of four */
                  {"vector", 40, 1, 600, 4},
                  {"tile 64x64", 70, 65, 300, 2},
-                 {"tile 32x32", 32, 36, 40, 8}}; /* fewer steps than parts */
+                 {"tile 32x32", 32, 36, 40, 8}, /* fewer steps than parts */
+                 {"vector", 1, 70, 900, 20},
+                 {"tile 32x32", 37, 45, 700, 30}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (uint64_t batches = 0; batches <= 2; batches += 2) {
             const problem p = {.batches = batches,
