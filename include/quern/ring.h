@@ -80,7 +80,8 @@ typedef struct qn_ring_desc {
     uint32_t message_size, reply_size; /* bytes of the largest payload in each direction; 0: 64 */
     uint32_t capacity, reply_capacity; /* messages of each queue, rounded up to a power of two, at least 2 */
     uint32_t groups;                   /* work-groups, each of which takes messages by itself; 0: 1 */
-    uint32_t group_size;               /* work-items of a group, which handle a message together; 0: 1 */
+    uint32_t
+        group_size; /* work-items of a group, which handle a message together, or each its own (per_item); 0: 1 */
     uint32_t bands; /* 1 to 4: priorities are told apart in as many equal ranges; order is kept within each */
     uint32_t
         sends; /* that the handler makes for a message at most: it gets one when there is room for so many. 0: 1 */
@@ -103,11 +104,15 @@ typedef struct qn_ring_desc {
         window; /* qn_ring_send drops a message with the correlation (not 0) of one of the last so many; 0: of none */
     uint32_t blocks,
         block_size; /* memory that messages may refer to (qn_ring_take_block): how many, and bytes of each */
-    /* QN_RING_RESIDENT on a device that does not share the host's memory: where messages wait, the kernel copies up to so many at
-       once, and what answers a batch goes back together. On an H200 that is 3 times the messages a second, but a call alone takes
-       8 us in place of 5. At most 32 and 4 KB; 0: one. Only one is where groups, group_size or bands are more than 1, with
-       QN_RING_DROP_OLDEST, mail or blocks. */
+    /* Where messages wait, a work-group takes several at a time, and shows together what answers them, in their order: it is paused
+       and stopped between such, and its kernel's end by a failure makes dead letters of all of them (qn_ring_fail: of the one). Their
+       handler has no barriers, and makes no more than `sends`. Not for a `loop`, links, mail, blocks and QN_RING_DROP_OLDEST.
+       per_item: each of the group's work-items handles a message of its own, side by side with the others'; group_size is at most
+       capacity, and half of reply_capacity / sends. read_ahead: where the queues are a bus away, other work-items copy up to so
+       many (128; as go into 40 KB) for the one that handles them in turn; only one is where groups or group_size are more than 1, and of
+       QN_RING_LAUNCHES. */
     uint32_t read_ahead;
+    bool per_item;
 } qn_ring_desc;
 
 typedef enum qn_ring_state {
@@ -202,8 +207,7 @@ typedef struct qn_ring_batch {
     uint32_t count, priority, type;
 } qn_ring_batch;
 /* Sends them in order, with ids that follow each other. *sent (may be NULL) says how many were, also after an error, which are
-   those of qn_ring_send. A ring with read_ahead handles messages of a batch a few (8) at a time: it
-   shows what answers them together, is paused or stopped between such, and what it is at when it fails can be all of them. */
+   those of qn_ring_send. */
 QN_API qn_status qn_ring_send_batch(qn_ring *ring, const qn_ring_batch *batch, uint32_t *sent,
                                     uint64_t timeout_ns);
 

@@ -36,7 +36,7 @@ typedef struct qn__ring_queue {
     qn_buffer *memory, *ends;
     unsigned char *slots; /* as the host sees them */
     uint32_t capacity, bands, slot_size;
-    bool in_order;                              /* slots become free in order: there is one consumer */
+    bool in_order; /* slots become free in order: there is one consumer, which takes one at a time */
     _Atomic uint32_t at[QN__RING_BANDS_MOST];   /* the host's end */
     _Atomic uint32_t room[QN__RING_BANDS_MOST]; /* slots before this position are known to be free */
     _Atomic uint32_t peak[QN__RING_BANDS_MOST]; /* most messages that were there when the host put one in */
@@ -194,6 +194,8 @@ struct qn_ring {
     qn__ring_control *control;
     qn__ring_queue in, out;
     uint64_t resident_groups;
+    uint32_t items; /* work-items of a group: those of the descriptor, or those that take a batch together */
+    bool batches;   /* a work-group takes several messages at a time */
     bool is_traced;
     bool parks; /* the kernel may end by itself, and is launched again */
 

@@ -36,9 +36,7 @@ enum {
     QN__RING_REPLY = 1,      /* flags of a message: it answers one */
     QN__RING_CALL = 2,       /* a qn_ring_call, and its reply, which nobody else wants */
     QN__RING_LINK = 256,     /* times 1 + a link: it is for the ring there, by the host's hand */
-    QN__RING_MORE = 8,       /* of a message of the host: the next one of its batch is behind it */
     QN__RING_BACK = 4,       /* a message of the kernel with the block of the one that it handles */
-    QN__RING_TOGETHER = 8,   /* answers to messages of one batch that the kernel shows at once */
     QN__RING_BLOCK = 65536,  /* times 1 + a block: the message refers to it */
     QN__RING_LINKS_MOST = 8,
     QN__RING_TOPICS = 16,

@@ -40,8 +40,7 @@ const char *qn__ring_state_name(int state) {
 /* ---- launching ---- */
 
 static qn_range range_of(const qn_ring *ring) {
-    return (qn_range){.global = {(uint64_t)ring->desc.groups * ring->desc.group_size},
-                      .local = {ring->desc.group_size}};
+    return (qn_range){.global = {(uint64_t)ring->desc.groups * ring->items}, .local = {ring->items}};
 }
 
 static qn_status submit_kernel(qn_ring *ring) {

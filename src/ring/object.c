@@ -185,18 +185,85 @@ static uint32_t choose_spins(const qn_ring *ring) {
     return ring->device_info.capabilities & QN_CAN_SHARE_MEMORY ? CACHE : BUS;
 }
 
+/* ---- several messages at a time ---- */
+
+static uint32_t slot_size(uint32_t payload) {
+    const uint32_t mask = 15;
+    return QN__RING_SLOT_HEAD + ((payload + mask) & ~mask);
+}
+
+/* Local memory that a batch takes, nearly. */
+enum { AHEAD_MOST = 128, LOCAL_BYTES = 40960 };
+
+static uint64_t batch_bytes(const qn_ring *ring, uint32_t items) {
+    enum { WORDS = 512 };
+    const uint64_t answers = (uint64_t)items * ring->desc.sends;
+    return items * (uint64_t)slot_size(ring->desc.message_size) + answers * slot_size(ring->desc.reply_size) +
+           answers * sizeof(uint32_t) + WORDS;
+}
+
+/* What goes out of a batch in one piece, and stays with its slot until then. */
+static bool can_batch(const qn_ring *ring, const qn_ring_desc *desc) {
+    return desc->handler && desc->policy != QN_RING_DROP_OLDEST && !ring->desc.mail_capacity &&
+           !ring->desc.links && !ring->desc.blocks;
+}
+
+/* How many messages are copied at a time where one work-item handles all of them; 1: nobody asked for more, a look is no trip, or
+   there are others to look at in between. */
+static uint32_t count_ahead(const qn_ring *ring, const qn_ring_desc *desc) {
+    const bool is_far = !(ring->device_info.capabilities & QN_CAN_SHARE_MEMORY);
+    uint32_t ahead = AHEAD_MOST;
+    if (ring->desc.mode != QN_RING_RESIDENT || !is_far || !can_batch(ring, desc) || ring->desc.groups > 1 ||
+        ring->desc.group_size > 1)
+        return 1;
+    while (ahead > 1 && (ahead > desc->read_ahead || ahead > ring->desc.capacity ||
+                         ahead * ring->desc.sends > ring->desc.reply_capacity / 2 ||
+                         batch_bytes(ring, ahead) > LOCAL_BYTES))
+        ahead /= 2;
+    return ahead;
+}
+
+static qn_status choose_batch(qn_ring *ring, const qn_ring_desc *desc) {
+    const uint32_t size = ring->desc.group_size;
+    ring->items = size;
+    ring->desc.per_item = desc->per_item && size > 1;
+    ring->batches = ring->desc.per_item;
+    if (!desc->per_item) {
+        ring->items = size > 1 ? size : count_ahead(ring, desc);
+        ring->batches = size == 1 && ring->items > 1;
+        return QN_OK;
+    }
+    if (!can_batch(ring, desc))
+        return qn__ring_fail(
+            ring, QN_ERROR_ARGUMENT,
+            "qn_ring_create: per_item goes with a handler, and without links, mail, blocks and "
+            "QN_RING_DROP_OLDEST");
+    if (size > ring->desc.capacity || size * ring->desc.sends > ring->desc.reply_capacity / 2)
+        return qn__ring_fail(ring, QN_ERROR_RANGE,
+                             "qn_ring_create: per_item and a group_size of %u take a capacity of %u, and a "
+                             "reply_capacity of %u at least",
+                             (unsigned)size, (unsigned)size, (unsigned)(2 * size * ring->desc.sends));
+    const uint64_t most = ring->device_info.local_memory, bytes = batch_bytes(ring, size);
+    if (bytes > most)
+        return qn__ring_fail(
+            ring, QN_ERROR_RANGE,
+            "qn_ring_create: %u work-items with a message each take %llu bytes of local memory; "
+            "%s has %llu",
+            (unsigned)size, (unsigned long long)bytes, ring->device_info.name, (unsigned long long)most);
+    return QN_OK;
+}
+
 /* ---- the parts ---- */
 
 static qn_status make_queues(qn_ring *ring) {
-    const uint32_t mask = 15;
     qn__ring_queue *in = &ring->in, *out = &ring->out;
     in->capacity = ring->desc.capacity;
     in->bands = ring->desc.bands;
-    in->slot_size = QN__RING_SLOT_HEAD + ((ring->desc.message_size + mask) & ~mask);
-    in->in_order = ring->desc.groups == 1 && ring->desc.policy != QN_RING_DROP_OLDEST;
+    in->slot_size = slot_size(ring->desc.message_size);
+    in->in_order = ring->desc.groups == 1 && !ring->batches && ring->desc.policy != QN_RING_DROP_OLDEST;
     out->capacity = ring->desc.reply_capacity;
     out->bands = 1;
-    out->slot_size = QN__RING_SLOT_HEAD + ((ring->desc.reply_size + mask) & ~mask);
+    out->slot_size = slot_size(ring->desc.reply_size);
     qn_status status = qn__ring_queue_create(ring->device, in, "a ring's messages");
     if (!status) status = qn__ring_queue_create(ring->device, out, "a ring's replies");
     if (status) return status;
@@ -221,8 +288,7 @@ static uint64_t resident_groups(const qn_device_info *info, const qn_kernel_reso
 }
 
 static qn_status check_residency(qn_ring *ring) {
-    const qn_range range = {.global = {(uint64_t)ring->desc.groups * ring->desc.group_size},
-                            .local = {ring->desc.group_size}};
+    const qn_range range = {.global = {(uint64_t)ring->desc.groups * ring->items}, .local = {ring->items}};
     qn_kernel_resources resources;
     const qn_status status = qn_kernel_get_resources(ring->kernel, &range, &resources);
     if (status) return status;
@@ -234,7 +300,7 @@ static qn_status check_residency(qn_ring *ring) {
         ring, QN_ERROR_LAUNCH_SIZE,
         "qn_ring_create: ring '%s' wants %u work-groups of %u; %s keeps %llu of them at a time "
         "(it has %u compute units)",
-        ring->label, (unsigned)ring->desc.groups, (unsigned)ring->desc.group_size, ring->device_info.name,
+        ring->label, (unsigned)ring->desc.groups, (unsigned)ring->items, ring->device_info.name,
         (unsigned long long)ring->resident_groups, (unsigned)ring->device_info.compute_units);
 }
 
@@ -313,6 +379,7 @@ static qn_status begin(qn_ring *made, uint32_t header, qn_device *device, const 
     status = qn_context_get_allocator(made->context, &made->allocator);
     if (!status) status = take_desc(made, desc);
     if (!status) status = choose_mode(made);
+    if (!status) status = choose_batch(made, desc);
     return status;
 }
 

@@ -126,7 +126,6 @@ uint32_t qn__ring_queue_put_run(qn__ring_queue *queue, uint32_t band, const qn_r
         slot->message = *first;
         slot->message.id += i;
         slot->message.clock += i;
-        if (i + 1 < run) slot->message.flags |= QN__RING_MORE;
         if (first->size) memcpy(slot + 1, payloads + i * stride, first->size);
         atomic_store_explicit(&slot->sequence, at + i + 1, memory_order_release);
     }

@@ -35,7 +35,7 @@
     atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_##order, memory_scope_all_svm_devices)
 
 /* A single work-item meets nobody; compilers take long for barriers in branches. */
-#if QN_RING_GROUP_SIZE == 1
+#if QN__RING_ITEMS == 1
 #define QN__ITEM           0
 #define QN__BARRIER(flags) (void)0
 #else
@@ -63,12 +63,10 @@ typedef struct qn_ring {
     bool busy, counted, leaving;
     bool released; /* a release fence has come after the slot of the handled message was read */
     ulong clock; /* of this work-group: later than all that it has seen */
-#if QN_RING_AHEAD > 1
-    local uint4 *blocks_ahead;         /* copies of messages, by their positions */
-    uint ready;                        /* messages that are copied and not taken */
-    uint kept_replies, kept_messages;  /* what the host does not see yet: replies, and messages that are done */
-    bool copied;                       /* the message that was taken last was */
-    bool follows;                      /* another one was behind it */
+#if QN__RING_BATCHES
+    local struct qn__ring_batch *batch;
+    local uint4 *batch_blocks, *staged; /* copies of the messages; what answers them */
+    uint count, turn, sends;            /* messages of the batch; the one that is handled; what its handler has sent */
 #endif
 #if QN_RING_MAIL + QN_RING_LINKS > 0
     global uchar *mail;
@@ -104,17 +102,29 @@ typedef struct qn_ring {
 #define QN__RING_BEGIN_BLOCKS(name) (void)0
 #endif
 
+/* Messages, and what answers them where several are handled at a time; else a message and a word. */
+#if QN__RING_BATCHES
+#define QN__RING_BLOCK_LINES        (QN__RING_ITEMS * (QN_RING_IN_SLOT + QN_RING_SENDS * QN_RING_OUT_SLOT) / 16)
+#define QN__RING_BEGIN_BATCH(name)                                                                           \
+    local qn__ring_batch qn__batch;                                                                          \
+    qn__ring_begin_batch(&name, &qn__batch)
+#else
+#define QN__RING_BLOCK_LINES       (QN_RING_IN_SLOT / 16 + 1)
+#define QN__RING_BEGIN_BATCH(name) (void)0
+#endif
+
 #define QN_RING_PARAMETERS                                                                                   \
     global qn__ring_control *qn__control, global uchar *qn__in, global uint *qn__in_ends,                    \
         global uchar *qn__out, global uint *qn__out_ends QN__RING_MORE_PARAMETERS QN__RING_BLOCKS_PARAMETER
 
 /* Declares `name`, a ring; the first thing in a kernel of QN_RING_PARAMETERS. */
 #define QN_RING(name)                                                                                        \
-    local uint4 qn__block[QN_RING_AHEAD * QN_RING_IN_SLOT / 16 + 1];                                                            \
+    local uint4 qn__block[QN__RING_BLOCK_LINES];                                                             \
     qn_ring name;                                                                                            \
     qn__ring_begin(&name, qn__control, qn__in, qn__in_ends, qn__out, qn__out_ends, qn__block);               \
     QN__RING_BEGIN_MORE(name);                                                                               \
-    QN__RING_BEGIN_BLOCKS(name)
+    QN__RING_BEGIN_BLOCKS(name);                                                                             \
+    QN__RING_BEGIN_BATCH(name)
 
 static void qn__ring_begin(qn_ring *ring, global qn__ring_control *control, global uchar *in,
                            global uint *in_ends, global uchar *out, global uint *out_ends,
@@ -140,21 +150,15 @@ static void qn__ring_begin(qn_ring *ring, global qn__ring_control *control, glob
     ring->failed = QN__LOAD(ring->report->failed, relaxed);
     for (uint band = 0; band < QN_RING_BANDS; band++)
         ring->bands[band] = QN__LOAD(ring->report->bands[band], relaxed);
-    ring->room = 0;
+    ring->room = out_ends[QN__RING_TAILS * QN__RING_LINE]; /* nothing is known: a position that wraps is no start */
     ring->slot = 0;
 #if QN_RING_GROUPS == 1 /* else others move them */
-    ring->room = out_ends[QN__RING_TAILS * QN__RING_LINE]; /* nothing is known: a position that wraps is no start */
     for (uint band = 0; band < QN_RING_BANDS; band++)
         ring->heads[band] = in_ends[(QN__RING_HEADS + band) * QN__RING_LINE];
     ring->tail = ring->room;
 #endif
     ring->busy = ring->counted = ring->leaving = ring->released = false;
     ring->clock = ring->report->clock;
-#if QN_RING_AHEAD > 1
-    ring->blocks_ahead = block;
-    ring->ready = ring->kept_replies = ring->kept_messages = 0;
-    ring->copied = ring->follows = false;
-#endif
 }
 
 /* ---- the queues ---- */
@@ -189,8 +193,8 @@ static bool qn__ring_claim_head(qn_ring *ring, uint band, uint at) {
     return true;
 }
 
-static bool qn__ring_claim_tail(qn_ring *ring, uint at) {
-    *qn__ring_tail_of(ring) = ring->tail = at + 1;
+static bool qn__ring_claim_tail(qn_ring *ring, uint at, uint run) {
+    *qn__ring_tail_of(ring) = ring->tail = at + run;
     return true;
 }
 
@@ -201,17 +205,17 @@ static uint qn__ring_count(global uint *count) {
     return atomic_load_explicit((volatile global atomic_uint *)count, memory_order_relaxed, memory_scope_device);
 }
 
-/* The next position, if `at` still is it. */
-static bool qn__ring_claim(global uint *count, uint at) {
-    return atomic_compare_exchange_strong_explicit((volatile global atomic_uint *)count, &at, at + 1,
+/* The next positions, if `at` still is the first. */
+static bool qn__ring_claim_run(global uint *count, uint at, uint run) {
+    return atomic_compare_exchange_strong_explicit((volatile global atomic_uint *)count, &at, at + run,
                                                    memory_order_relaxed, memory_order_relaxed,
                                                    memory_scope_device);
 }
 
 #define qn__ring_head(ring, band)           qn__ring_count(qn__ring_head_of(ring, band))
 #define qn__ring_tail(ring)                 qn__ring_count(qn__ring_tail_of(ring))
-#define qn__ring_claim_head(ring, band, at) qn__ring_claim(qn__ring_head_of(ring, band), at)
-#define qn__ring_claim_tail(ring, at)       qn__ring_claim(qn__ring_tail_of(ring), at)
+#define qn__ring_claim_head(ring, band, at) qn__ring_claim_run(qn__ring_head_of(ring, band), at, 1)
+#define qn__ring_claim_tail(ring, at, run)  qn__ring_claim_run(qn__ring_tail_of(ring), at, run)
 
 #endif
 
@@ -263,150 +267,36 @@ static uint qn__ring_take(qn_ring *ring, qn__ring_sight sight) {
     return 0;
 }
 
-/* Whether the output has room for what a handler may send. */
-static bool qn__ring_has_room(qn_ring *ring) {
-#if QN_RING_SENDS > 0
+/* Positions of the output from the tail on that are known to be free: the host gives them back in order, so that a look at one further
+   on tells of all before it. Beside other work-groups it is a guess, as the numbers may have wrapped since. */
+static uint qn__ring_known_room(const qn_ring *ring, uint tail) {
+    const uint known = ring->room - tail;
+    return known <= QN_RING_OUT_CAPACITY ? known : 0;
+}
+
+/* Looks for room for `wanted` answers, and rather for more, which saves the next looks; how much there is, or is known to be. */
+static uint qn__ring_look_for_room(qn_ring *ring, uint wanted) {
     const uint tail = qn__ring_tail(ring);
-    if (QN_RING_GROUPS == 1 && (int)(ring->room - (tail + QN_RING_SENDS)) >= 0) return true;
-    /* A look at a slot further on saves the next ones. */
-    for (uint ahead = QN_RING_OUT_CAPACITY / 2; ahead >= QN_RING_SENDS;
-         ahead = ahead == QN_RING_SENDS ? 0 : ahead / 8 > QN_RING_SENDS ? ahead / 8 : QN_RING_SENDS) {
+    const uint known = qn__ring_known_room(ring, tail);
+    if (known >= wanted) return known;
+    for (uint ahead = QN_RING_OUT_CAPACITY / 2; ahead > known; ahead = ahead / 8 > wanted || ahead <= wanted ? ahead / 8 : wanted) {
         const uint at = tail + ahead - 1;
         if (qn__ring_sequence(qn__ring_out_slot(ring, at)) != at) continue;
-        if (QN_RING_GROUPS == 1) ring->room = at + 1;
-        return true;
+        ring->room = at + 1;
+        return ahead;
     }
-    return false;
-#else
-    return true;
-#endif
+    return known;
+}
+
+/* Whether the output has room for what a handler may send. */
+static bool qn__ring_has_room(qn_ring *ring) {
+    return QN_RING_SENDS == 0 || qn__ring_look_for_room(ring, QN_RING_SENDS) >= QN_RING_SENDS;
 }
 
 /* ---- other rings ---- */
 
 #if QN_RING_MAIL + QN_RING_LINKS > 0
-
-#define QN__NEAR(word) ((volatile global atomic_uint *)(word))
-
-static global uint *qn__mail_word(global uchar *mail, uint word) { return (global uint *)mail + word; }
-
-static global uchar *qn__mail_slot(global uchar *mail, uint index, uint size) {
-    return mail + QN__MAIL_WORDS * 4 + (ulong)index * size;
-}
-
-static uint qn__mail_sequence(global uchar *slot) {
-    return atomic_load_explicit(QN__NEAR(slot), memory_order_acquire, memory_scope_device);
-}
-
-static uint qn__mail_add(global uchar *mail, uint word, uint value) {
-    return atomic_fetch_add_explicit(QN__NEAR(qn__mail_word(mail, word)), value, memory_order_acq_rel, memory_scope_device);
-}
-
-/* What orders is the slots' numbers; these only count. */
-static uint qn__mail_count(global uchar *mail, uint word, uint value) {
-    return atomic_fetch_add_explicit(QN__NEAR(qn__mail_word(mail, word)), value, memory_order_relaxed, memory_scope_device);
-}
-
-#endif
-
-#if QN_RING_MAIL > 0
-
-#if QN_RING_GROUPS == 1
-#define qn__ring_mail_head(ring) ((ring)->mail_head)
-static bool qn__ring_claim_mail(qn_ring *ring, uint at) {
-    *qn__mail_word(ring->mail, QN__MAIL_HEAD) = ring->mail_head = at + 1;
-    return true;
-}
-#else
-#define qn__ring_mail_head(ring)      qn__ring_count(qn__mail_word((ring)->mail, QN__MAIL_HEAD))
-#define qn__ring_claim_mail(ring, at) qn__ring_claim(qn__mail_word((ring)->mail, QN__MAIL_HEAD), at)
-#endif
-
-static qn__ring_sight qn__ring_see_mail(const qn_ring *ring) {
-    qn__ring_sight sight;
-    sight.at = qn__ring_mail_head(ring);
-    sight.ahead = (int)(qn__mail_sequence(qn__mail_slot(ring->mail, sight.at & (QN_RING_MAIL - 1), QN_RING_IN_SLOT)) -
-                        (sight.at + 1));
-    return sight;
-}
-
-/* As qn__ring_take, of what other rings have sent. */
-static uint qn__ring_take_mail(qn_ring *ring, qn__ring_sight sight) {
-    for (; sight.ahead >= 0; sight = qn__ring_see_mail(ring)) {
-        if (sight.ahead > 0 || !qn__ring_claim_mail(ring, sight.at)) continue;
-        QN__STORE(ring->report->mailed, ++ring->mailed, relaxed);
-        return QN__RING_MAILED | ((sight.at & (QN_RING_MAIL - 1)) + 1);
-    }
-    return 0;
-}
-
-static void qn__ring_free_mail(const qn_ring *ring, uint index, uint sequence) {
-    global uchar *slot = qn__mail_slot(ring->mail, index, QN_RING_IN_SLOT);
-    atomic_store_explicit(QN__NEAR(slot), sequence + (QN_RING_MAIL - 1), memory_order_release, memory_scope_device);
-    qn__mail_count(ring->mail, QN__MAIL_CREDITS, 1);
-}
-
-#endif
-
-#if QN_RING_LINKS > 0
-
-/* Takes credits of all links, for as many sends as a handler may make. false: one has not so many. */
-static bool qn__ring_hold(qn_ring *ring) {
-    for (uint i = 0; i < QN_RING_LINKS; i++) {
-        global uchar *mail = ring->links[i];
-        ring->held[i] = 0;
-        if (!ring->link_capacity[i]) continue;
-        const uint before = qn__mail_count(mail, QN__MAIL_CREDITS, 0u - QN_RING_SENDS);
-        ring->held[i] = QN_RING_SENDS;
-        if (before < QN__MAIL_CREDIT_BIAS + QN_RING_SENDS) return false;
-    }
-    return true;
-}
-
-/* Gives back those that were not used. */
-static void qn__ring_let_go(qn_ring *ring) {
-    for (uint i = 0; i < QN_RING_LINKS; i++) {
-        if (ring->held[i]) qn__mail_count(ring->links[i], QN__MAIL_CREDITS, ring->held[i]);
-        ring->held[i] = 0;
-    }
-}
-
-/* Whether lower bands have a message. */
-static bool qn__ring_is_lower(const qn_ring *ring) {
-    for (int band = 0; band < QN_RING_BANDS - 1; band++)
-        if (qn__ring_see(ring, band).ahead >= 0) return true;
-    return false;
-}
-
-#endif
-
-#if QN_RING_MAIL + QN_RING_LINKS > 0
-
-static void qn__ring_begin_more(qn_ring *ring, global uchar **more) {
-    ring->mail = more[0];
-    ring->mail_first = false;
-    ring->mailed = QN__LOAD(ring->report->mailed, relaxed);
-#if QN_RING_LINKS > 0
-    for (uint i = 0; i < QN_RING_LINKS; i++) {
-        ring->links[i] = more[1 + i];
-        ring->held[i] = 0;
-        ring->link_capacity[i] = *qn__mail_word(more[1 + i], QN__MAIL_CAPACITY);
-        ring->link_slot[i] = *qn__mail_word(more[1 + i], QN__MAIL_SLOT);
-        ring->forwarded[i] = QN__LOAD(ring->report->forwarded[i], relaxed);
-    }
-#endif
-#if QN_RING_MAIL > 0
-    /* A launch that failed has left what it was at. */
-    ring->mail_head = 0;
-    if (QN_RING_GROUPS > 1) return;
-    ring->mail_head = *qn__mail_word(ring->mail, QN__MAIL_HEAD);
-    const uint last = ring->mail_head - 1;
-    const uint index = last & (QN_RING_MAIL - 1);
-    if (QN__ITEM != 0) return;
-    if (qn__mail_sequence(qn__mail_slot(ring->mail, index, QN_RING_IN_SLOT)) == last + 1) qn__ring_free_mail(ring, index, last + 1);
-#endif
-}
-
+#include "quern/ring_mail.cl"
 #endif
 
 #if QN_RING_MAIL == 0
@@ -545,32 +435,15 @@ static void qn__ring_count_block(const qn_ring *ring, uint number, uint what) {
 
 #endif
 
-#if QN_RING_AHEAD <= 1
-#define qn__ring_publish(ring)    (void)0
-#define qn__ring_take_ready(ring) 0
-#elif defined __OPENCL_VERSION__
-#include "quern/ring_ahead.cl"
-#else
-#include "ahead.cl"
-#endif
-
 /* A slot is free when its message is handled, so that the host finds the messages of a kernel that has failed. Where the host
    drops the oldest it is free earlier, since the host waits for it. */
 static void qn__ring_done(qn_ring *ring) {
     if (!ring->busy) return;
-    if (ring->failed) qn__ring_publish(ring);
     ring->busy = false;
 #if QN_RING_LINKS > 0
     qn__ring_let_go(ring);
 #endif
     if (ring->failed) return;
-#if QN_RING_AHEAD > 1
-    if (!QN_RING_REVOKES) {
-        ring->kept_messages++;
-        if (!qn__ring_keeps_back(ring)) qn__ring_publish(ring);
-        return;
-    }
-#endif
 #if QN_RING_BLOCKS > 0
     /* Whoever sees this one sees what was sent before. */
     const uint number = qn__ring_block_number(ring);
@@ -586,7 +459,7 @@ static bool qn__ring_is_first(void) { return QN__ITEM == 0; }
 
 /* The first work-item's value, for all. Before the next one they have to meet once more. */
 static uint qn__ring_share(const qn_ring *ring, uint value) {
-    if (QN_RING_GROUP_SIZE == 1) return value;
+    if (QN__RING_ITEMS == 1) return value;
     local volatile uint *word = (local uint *)(ring->block + QN_RING_IN_SLOT / 16);
     if (qn__ring_is_first()) *word = value;
     QN__BARRIER(CLK_LOCAL_MEM_FENCE);
@@ -598,7 +471,6 @@ static bool qn__ring_go_on(qn_ring *ring) {
     qn__ring_done(ring);
     if (ring->failed) return false;
     if (ring->handled != ring->budget) return true;
-    qn__ring_publish(ring);
     if (!ring->counted && !ring->leaving) qn__ring_rest(ring, QN__RING_FOREVER);
     return false;
 }
@@ -614,13 +486,28 @@ static void qn__ring_start(qn_ring *ring) {
     ring->busy = true;
 }
 
+/* The message that is handled, and its payload; they are the work-group's until the next qn_ring_receive. */
+static local const qn_ring_message *qn_ring_current(const qn_ring *ring) {
+    return &((local const qn__ring_slot *)ring->block)->message;
+}
+static local const void *qn_ring_payload(const qn_ring *ring) {
+    return (local const uchar *)ring->block + QN__RING_SLOT_HEAD;
+}
+
+#if QN__RING_BATCHES
+#ifdef __OPENCL_VERSION__
+#include "quern/ring_batch.cl"
+#else
+#include "batch.cl"
+#endif
+#else
+
 /* 1 + the index of the next message's slot; 0: the kernel is to end. The first work-item looks, while the others wait at a
    barrier. */
 static uint qn__ring_poll(qn_ring *ring) {
     uint found = 0, spins = 0;
     if (QN_RING_BLOCKS > 0) QN__BARRIER(CLK_GLOBAL_MEM_FENCE); /* none is at the block any more */
     if (qn__ring_is_first() && qn__ring_go_on(ring)) {
-        found = qn__ring_take_ready(ring);
         while (!found && qn__ring_look_near(ring, spins, &found)) spins++;
         if (found) qn__ring_start(ring);
     }
@@ -643,22 +530,14 @@ static bool qn_ring_receive(qn_ring *ring) {
         return false;
     }
     global uchar *slot = qn__ring_found(ring, found);
-#if QN_RING_AHEAD > 1
-    ring->block = ring->blocks_ahead + (found - 1) % QN_RING_AHEAD * (QN_RING_IN_SLOT / 16);
-    const bool copied = ring->copied;
-    ring->follows = copied || qn__ring_is_followed(ring);
-    ring->copied = false;
-#else
-    const bool copied = false;
-#endif
-    for (uint i = QN__ITEM; i < QN_RING_IN_SLOT / 16 && !copied; i += QN_RING_GROUP_SIZE)
+    for (uint i = QN__ITEM; i < QN_RING_IN_SLOT / 16; i += QN__RING_ITEMS)
         ring->block[i] = ((global uint4 *)slot)[i];
     QN__BARRIER(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     if (qn__ring_is_first()) {
         local const qn__ring_slot *copy = (local const qn__ring_slot *)ring->block;
         ring->report->message = copy->message.id;
         QN__STORE(ring->report->taken, ring->taken, relaxed);
-        if (!copied) ring->released = false;
+        ring->released = false;
         ring->clock = (copy->message.clock > ring->clock ? copy->message.clock : ring->clock) + 1;
         if (QN_RING_REVOKES || (found & QN__RING_MAILED && QN_RING_GROUPS > 1))
             qn__ring_free(ring, found, copy->sequence, false);
@@ -668,13 +547,7 @@ static bool qn_ring_receive(qn_ring *ring) {
     return true;
 }
 
-/* The message that is handled, and its payload; they are the work-group's until the next qn_ring_receive. */
-static local const qn_ring_message *qn_ring_current(const qn_ring *ring) {
-    return &((local const qn__ring_slot *)ring->block)->message;
-}
-static local const void *qn_ring_payload(const qn_ring *ring) {
-    return (local const uchar *)ring->block + QN__RING_SLOT_HEAD;
-}
+#endif
 
 #if QN_RING_BLOCKS > 0
 /* The block that the message refers to, of QN_RING_BLOCK_SIZE bytes; NULL: none. It is the work-group's until the next
@@ -690,6 +563,7 @@ static global void *qn_ring_block(const qn_ring *ring) {
 
 /* Whether a handler that takes long should come back, since the host stops or pauses the ring. */
 static bool qn_ring_should_stop(const qn_ring *ring) {
+    if (QN__RING_BATCHES) return QN__LOAD(ring->control->command, relaxed) <= QN__RING_PAUSE;
     const uint command = qn__ring_is_first() ? QN__LOAD(ring->control->command, relaxed) : 0;
     const uint shared = qn__ring_share(ring, command);
     QN__BARRIER(CLK_LOCAL_MEM_FENCE);
@@ -698,25 +572,28 @@ static bool qn_ring_should_stop(const qn_ring *ring) {
 
 /* Makes the ring QN_RING_FAILED, with the handled message's id and the code (not 0), once the handler has returned. */
 static void qn_ring_fail(qn_ring *ring, uint code) {
+#if QN__RING_BATCHES
+    qn__ring_note_failure(ring, code);
+#else
     if (!qn__ring_is_first()) return;
     ring->failed = code;
+#endif
     QN__STORE(ring->report->failed, code, release);
 }
 
 /* ---- sending ---- */
 
+#if !QN__RING_BATCHES
+
 /* 1 + a position of the output that is the caller's to fill; waits for one. 0: none came, as the host stops the ring, or as the
    kernel is one that may not wait. */
 static uint qn__ring_reserve(qn_ring *ring) {
-#if QN_RING_AHEAD > 1
-    if ((int)(ring->room - ring->tail) <= 0) qn__ring_publish(ring); /* what may make room */
-#endif
     for (uint spins = 0; QN_RING_STAYS || spins < 256; spins++) {
         const uint at = qn__ring_tail(ring);
         /* The slot's line is the host's still: what is known of it already is not looked at. */
-        const bool is_known = QN_RING_GROUPS == 1 && (int)(ring->room - at) > 0;
+        const bool is_known = QN_RING_GROUPS == 1 && qn__ring_known_room(ring, at);
         const int ahead = is_known ? 0 : (int)(qn__ring_sequence(qn__ring_out_slot(ring, at)) - at);
-        if (ahead == 0 && qn__ring_claim_tail(ring, at)) return at + 1;
+        if (ahead == 0 && qn__ring_claim_tail(ring, at, 1)) return at + 1;
         if (ahead < 0 && QN__LOAD(ring->control->command, relaxed) == QN__RING_DROP) return 0;
     }
     return 0;
@@ -724,42 +601,8 @@ static uint qn__ring_reserve(qn_ring *ring) {
 
 #if QN_RING_LINKS > 0
 
-/* A slot of another ring's mail, by a credit; 0: the handler has none left. */
-static uint qn__ring_reserve_mail(qn_ring *ring, uint link) {
-    global uchar *mail = ring->links[link];
-    if (ring->held[link] == 0) return 0;
-    ring->held[link]--;
-    const uint at = qn__mail_count(mail, QN__MAIL_TAIL, 1);
-    const uint index = at & (ring->link_capacity[link] - 1);
-    global uchar *slot = qn__mail_slot(mail, index, ring->link_slot[link]);
-    /* Of several consumers one before the last may still copy. */
-    while (qn__mail_sequence(slot) != at) {
-    }
-    return at + 1;
-}
-
-static bool qn__ring_is_near(const qn_ring *ring, uint flags) {
-    const uint link = QN__RING_LINK_OF(flags);
-    return link && ring->link_capacity[link - 1] != 0;
-}
-
-/* Whether there is a receiver that takes so much. */
-static bool qn__ring_fits(const qn_ring *ring, uint size, uint flags) {
-    const uint link = QN__RING_LINK_OF(flags), own = QN_RING_OUT_SLOT - QN__RING_SLOT_HEAD;
-    if (!link) return size <= own;
-    if (link > QN_RING_LINKS) return false;
-    const uint slot = ring->link_slot[link - 1];
-    return slot && size <= slot - QN__RING_SLOT_HEAD && (size <= own || qn__ring_is_near(ring, flags));
-}
-
 static uint qn__ring_reserve_for(qn_ring *ring, uint flags) {
     return qn__ring_is_near(ring, flags) ? qn__ring_reserve_mail(ring, QN__RING_LINK_OF(flags) - 1) : qn__ring_reserve(ring);
-}
-
-static global uchar *qn__ring_slot_for(const qn_ring *ring, uint flags, uint at) {
-    if (!qn__ring_is_near(ring, flags)) return qn__ring_out_slot(ring, at);
-    const uint link = QN__RING_LINK_OF(flags) - 1;
-    return qn__mail_slot(ring->links[link], at & (ring->link_capacity[link] - 1), ring->link_slot[link]);
 }
 
 #else
@@ -827,14 +670,6 @@ static void qn__ring_post(qn_ring *ring, global uchar *slot, uint at, uint size,
     }
 #endif
     qn__ring_write_head(slot, message);
-#if QN_RING_AHEAD > 1
-    if (!QN_RING_REVOKES) {
-        ring->sent++;
-        ring->kept_replies++;
-        if (!qn__ring_keeps_back(ring)) qn__ring_publish(ring);
-        return;
-    }
-#endif
 #ifdef __OPENCL_VERSION__
     QN__FENCE(release);
     ring->released = true;
@@ -843,20 +678,29 @@ static void qn__ring_post(qn_ring *ring, global uchar *slot, uint at, uint size,
     QN__STORE(ring->report->sent, ++ring->sent, relaxed);
 }
 
-/* Send `size` bytes of payload, aligned to 4, to whoever receives from the ring; a reply answers the message that is handled; one
-   that is forwarded goes to the ring at a link, with the id, times, priority, type and correlation of the one that is handled; one that is published
-   goes to all links that have subscribed to a topic; a qn_ring_reply_block gives the message's block back to the host. All
-   work-items of the group call them, with a payload in local or global memory, or each with one of its own that is the same. They
-   wait for room; false: there is none, and the ring is stopped (or is a QN_RING_LAUNCHES one, which does not wait); or the
-   payload is larger than the receiver's may be, or nothing is at the link. There is one of each for each address space. */
-#define QN__RING_SENDS(space)                                                                                \
+#endif
+
+#if QN__RING_BATCHES
+#define QN__RING_SENDS_ONE(space)                                                                            \
+    static QN__RING_OVERLOADABLE bool qn__ring_send(qn_ring *ring, space const void *payload, uint size,     \
+                                                    uint flags) {                                            \
+        local uint4 *lines = qn__ring_stage(ring, size, flags);                                              \
+        if (!lines) return false;                                                                            \
+        for (uint i = 0; i < size / 16; i++) lines[i] = vload4(i, (space const uint *)payload);              \
+        for (uint i = size / 16 * 4; i < size / 4; i++)                                                      \
+            ((local uint *)lines)[i] = ((space const uint *)payload)[i];                                     \
+        for (uint i = size & ~3u; i < size; i++) ((local uchar *)lines)[i] = ((space const uchar *)payload)[i]; \
+        return true;                                                                                         \
+    }
+#else
+#define QN__RING_SENDS_ONE(space)                                                                            \
     static QN__RING_OVERLOADABLE bool qn__ring_send(qn_ring *ring, space const void *payload, uint size,     \
                                                     uint flags) {                                            \
         uint at;                                                                                             \
         global uchar *slot = qn__ring_open(ring, size, flags, &at);                                          \
         if (!slot) return false;                                                                             \
         global uchar *bytes = slot + QN__RING_SLOT_HEAD;                                                     \
-        for (uint i = QN__ITEM; i < size / 16; i += QN_RING_GROUP_SIZE)                                      \
+        for (uint i = QN__ITEM; i < size / 16; i += QN__RING_ITEMS)                                      \
             ((global uint4 *)bytes)[i] = vload4(i, (space const uint *)payload);                             \
         if (qn__ring_is_first()) {                                                                           \
             for (uint i = size / 16 * 4; i < size / 4; i++)                                                  \
@@ -865,7 +709,17 @@ static void qn__ring_post(qn_ring *ring, global uchar *slot, uint at, uint size,
         }                                                                                                    \
         qn__ring_post(ring, slot, at, size, flags);                                                          \
         return true;                                                                                         \
-    }                                                                                                        \
+    }
+#endif
+
+/* Send `size` bytes of payload, aligned to 4, to whoever receives from the ring; a reply answers the message that is handled; one
+   that is forwarded goes to the ring at a link, with the id, times, priority, type and correlation of the one that is handled; one that is published
+   goes to all links that have subscribed to a topic; a qn_ring_reply_block gives the message's block back to the host. All
+   work-items of the group call them, with a payload in local or global memory, or each with one of its own that is the same. They
+   wait for room; false: there is none, and the ring is stopped (or is a QN_RING_LAUNCHES one, which does not wait); or the
+   payload is larger than the receiver's may be, or nothing is at the link. There is one of each for each address space. */
+#define QN__RING_SENDS(space)                                                                                \
+    QN__RING_SENDS_ONE(space)                                                                                \
     static QN__RING_OVERLOADABLE bool qn_ring_send(qn_ring *ring, space const void *payload, uint size) {    \
         return qn__ring_send(ring, payload, size, 0);                                                        \
     }                                                                                                        \

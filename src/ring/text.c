@@ -12,28 +12,11 @@ typedef struct define {
 } define;
 
 enum {
-    NUM_SIZES = 16,
+    NUM_SIZES = 18,
     NUM_LISTS = 2,
-    AHEAD_MOST = 32, /* bits of a word */
-    AHEAD_BYTES = 4096,
     NUM_DEFINES = NUM_SIZES + NUM_LISTS,
-    NUM_TEXTS = 5
+    NUM_TEXTS = 6
 }; /* texts: the loop and the library's */
-
-/* How many messages the loop copies at a time; 1: it does not, as nobody asked for it, on a processor, where a look is no trip, or where
-   it has others to look at in between. */
-static uint32_t count_ahead(const qn_ring *ring) {
-    const qn_ring_desc *desc = &ring->desc;
-    const bool is_far = !(ring->device_info.capabilities & QN_CAN_SHARE_MEMORY);
-    const bool is_plain = desc->groups == 1 && desc->group_size == 1 && desc->bands == 1 &&
-                          desc->policy != QN_RING_DROP_OLDEST && !ring->mail && !ring->blocks;
-    uint32_t ahead = AHEAD_MOST;
-    if (desc->mode != QN_RING_RESIDENT || !is_far || !is_plain) return 1;
-    while (ahead > 1 &&
-           (ahead > desc->read_ahead || ahead * ring->in.slot_size > AHEAD_BYTES || ahead > desc->capacity))
-        ahead /= 2;
-    return ahead;
-}
 
 static void list_sizes(const qn_ring *ring, define sizes[NUM_SIZES]) {
     const struct {
@@ -44,7 +27,9 @@ static void list_sizes(const qn_ring *ring, define sizes[NUM_SIZES]) {
         {"QN_RING_OUT_SLOT", ring->out.slot_size},
         {"QN_RING_IN_CAPACITY", ring->in.capacity},
         {"QN_RING_OUT_CAPACITY", ring->out.capacity},
-        {"QN_RING_AHEAD", count_ahead(ring)},
+        {"QN__RING_ITEMS", ring->items},
+        {"QN__RING_BATCHES", ring->batches},
+        {"QN_RING_PER_ITEM", ring->desc.per_item},
         {"QN_RING_BANDS", ring->desc.bands},
         {"QN_RING_GROUPS", ring->desc.groups},
         {"QN_RING_GROUP_SIZE", ring->desc.group_size},
@@ -85,12 +70,22 @@ static const char loop_text[] =
     "#define QN__RING_STATE_PARAMETER\n"
     "#define qn_state 0\n"
     "#endif\n"
-    "kernel __attribute__((reqd_work_group_size(QN_RING_GROUP_SIZE, 1, 1)))\n"
+    "kernel __attribute__((reqd_work_group_size(QN__RING_ITEMS, 1, 1)))\n"
     "void qn_ring_loop(QN_RING_PARAMETERS QN__RING_STATE_PARAMETER) {\n"
     "    QN_RING(ring);\n"
-    "    while (qn_ring_receive(&ring)) qn__ring_handle(&ring, qn_ring_payload(&ring), qn_state);\n"
+    "    while (qn_ring_receive(&ring)) {\n"
+    "#if QN__RING_BATCHES\n"
+    "        for (; qn__ring_select(&ring); ring.turn += qn__ring_step())\n"
+    "#endif\n"
+    "            qn__ring_handle(&ring, qn_ring_payload(&ring), qn_state);\n"
+    "    }\n"
     "}\n"
-    "#undef qn_state\n";
+    "#undef qn_state\n"
+    "#if QN__RING_BATCHES\n"
+    "#define barrier(...) a_handler_of_one_of_several_messages_has_no_barriers()\n"
+    "#define work_group_barrier(...) a_handler_of_one_of_several_messages_has_no_barriers()\n"
+    "#define async_work_group_copy(...) a_handler_of_one_of_several_messages_has_no_barriers()\n"
+    "#endif\n";
 
 /* The caller's text between the library's, or with a kernel by hand. */
 static int write_program(const qn_ring_desc *desc, uint32_t message_size, const char *path, char *text,

@@ -1,7 +1,7 @@
 /* The kernel's side of a ring as C, for tests that run it beside the host's: small queues in memory of the test's own. The includer
    has made the atomic functions what it wants, with any scope behind their orders, and says by AS_C_GROUPS how many work-groups there
-   are, by AS_C_REVOKES whether the host drops the oldest, and by AS_C_CAPACITY how many messages a queue has, by AS_C_AHEAD how many are
-   copied at a time. */
+   are, by AS_C_REVOKES whether the host drops the oldest, by AS_C_CAPACITY how many messages a queue has, and by AS_C_BATCH how many work-items
+   of a group take as many messages at a time (0: one takes one), which AS_C_PER_ITEM handles side by side. Of several each is a thread; the includer has their barrier then. */
 #ifndef RING_AS_C_H
 #define RING_AS_C_H
 
@@ -11,10 +11,11 @@
 #define QN_RING_OUT_SLOT     80
 #define QN_RING_IN_CAPACITY  AS_C_CAPACITY
 #define QN_RING_OUT_CAPACITY (2 * AS_C_CAPACITY)
-#define QN_RING_AHEAD        AS_C_AHEAD
+#define QN__RING_ITEMS       (AS_C_BATCH ? AS_C_BATCH : 1)
+#define QN__RING_BATCHES     AS_C_BATCH
+#define QN_RING_PER_ITEM     AS_C_PER_ITEM
 #define QN_RING_BANDS        1
 #define QN_RING_GROUPS       AS_C_GROUPS
-#define QN_RING_GROUP_SIZE   1
 #define QN_RING_SENDS        1
 #define QN_RING_STAYS        AS_C_STAYS
 #define QN_RING_MAIL         0
@@ -30,13 +31,19 @@ static uint4 vload4(size_t at, const void *from) {
     memcpy(&four, (const uint4 *)from + at, sizeof four);
     return four;
 }
-#if AS_C_AHEAD > 1
+#if AS_C_BATCH
+#define popcount(word)        ((uint32_t)__builtin_popcount(word))
+#define atomic_or(word, bits) __atomic_fetch_or(word, bits, __ATOMIC_RELAXED)
+#define atomic_inc(word)      __atomic_fetch_add(word, 1, __ATOMIC_RELAXED)
 typedef int event_t;
 static event_t async_work_group_copy(uint4 *to, const uint4 *from, size_t count, event_t event) {
-    memcpy(to, from, count * sizeof *to);
+    for (size_t i = get_local_id(0); i < count; i += AS_C_BATCH) to[i] = from[i];
     return event;
 }
-static void wait_group_events(int count, event_t *events) { (void)count, (void)events; }
+static void wait_group_events(int count, event_t *events) {
+    (void)count, (void)events;
+    barrier(0);
+}
 #endif
 #define qn_ring         model_ring
 #define qn_ring_receive model_receive
@@ -65,8 +72,19 @@ static void run_kernel(void) {
     qn__ring_control *qn__control = &shared.control;
     unsigned char *qn__in = in_slots, *qn__out = out_slots;
     uint32_t *qn__in_ends = in_ends, *qn__out_ends = out_ends;
+#if AS_C_BATCH
+    static uint4 blocks[AS_C_GROUPS][QN__RING_BLOCK_LINES];
+    static qn__ring_batch batches[AS_C_GROUPS];
+    qn_ring ring;
+    qn__ring_begin(&ring, qn__control, qn__in, qn__in_ends, qn__out, qn__out_ends, blocks[get_group_id(0)]);
+    qn__ring_begin_batch(&ring, &batches[get_group_id(0)]);
+    while (qn_ring_receive(&ring))
+        for (; qn__ring_select(&ring); ring.turn += qn__ring_step())
+            qn_ring_reply(&ring, qn_ring_payload(&ring), 16);
+#else
     QN_RING(ring);
     while (qn_ring_receive(&ring)) qn_ring_reply(&ring, qn_ring_payload(&ring), 16);
+#endif
 }
 
 /* Positions of the input begin at `first`, those of the output where they are negative as numbers with a sign. */
@@ -84,7 +102,7 @@ static void set_up_queues(uint32_t first) {
         *(uint32_t *)(void *)(out_slots + 80 * ((first_out + i) % QN_RING_OUT_CAPACITY)) = first_out + i;
     *(uint32_t *)&out.at[0] = first_out;
     out_ends[QN__RING_TAILS * QN__RING_LINE] = first_out;
-    in.in_order = AS_C_GROUPS == 1 && !AS_C_REVOKES;
+    in.in_order = AS_C_GROUPS == 1 && !AS_C_BATCH && !AS_C_REVOKES;
     *(uint32_t *)&in.at[0] = *(uint32_t *)&in.room[0] = first;
     in_ends[0] = first;
     *(uint32_t *)&shared.control.revoked[0] = first;

@@ -53,15 +53,32 @@
 #define qn__ring_queue_orphan     threads_queue_orphan
 #define qn__ring_queue_free       threads_queue_free
 
-/* Work-groups are threads, which let others run now and then. */
-static _Thread_local uint32_t group_id, looked;
+/* Work-groups are threads, which let others run now and then; or each of their work-items is one. */
+static _Thread_local uint32_t group_id, local_id, looked;
 static void let_run(void) {
     if (++looked % 64 == 0) sched_yield();
 }
 #define get_group_id(d) group_id
-#ifndef AS_C_GROUPS /* else unit/ring_threads_ahead.c includes this file */
-#define AS_C_GROUPS 2
-#define AS_C_AHEAD  1
+#define get_local_id(d) local_id
+#ifndef AS_C_GROUPS /* else unit/ring_threads_batch.c or ring_threads_turns.c includes this file */
+#define AS_C_GROUPS   2
+#define AS_C_BATCH    0
+#define AS_C_PER_ITEM 0
+#endif
+enum { ITEMS = AS_C_BATCH ? AS_C_BATCH : 1 };
+#if AS_C_BATCH
+#define CLK_LOCAL_MEM_FENCE  0
+#define CLK_GLOBAL_MEM_FENCE 0
+static void barrier(int fences) {
+    static uint32_t there[AS_C_GROUPS], turns[AS_C_GROUPS];
+    (void)fences;
+    const uint32_t turn = __atomic_load_n(&turns[group_id], __ATOMIC_ACQUIRE);
+    if (__atomic_add_fetch(&there[group_id], 1, __ATOMIC_ACQ_REL) == ITEMS) {
+        __atomic_store_n(&there[group_id], 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&turns[group_id], turn + 1, __ATOMIC_RELEASE);
+    }
+    while (__atomic_load_n(&turns[group_id], __ATOMIC_ACQUIRE) == turn) sched_yield();
+}
 #endif
 #define AS_C_CAPACITY 16
 #define AS_C_STAYS    1
@@ -71,7 +88,8 @@ static void let_run(void) {
 enum { PRODUCERS = 2, EACH = 20000 };
 
 static void *group(void *number) {
-    group_id = *(uint32_t *)number;
+    group_id = *(uint32_t *)number / ITEMS;
+    local_id = *(uint32_t *)number % ITEMS;
     run_kernel();
     return NULL;
 }
@@ -99,11 +117,12 @@ static void *produce(void *number) {
 static void each_message_once(void **state) {
     (void)state;
     static bool seen[PRODUCERS * EACH];
-    static uint32_t numbers[] = {0, 1};
-    pthread_t groups[AS_C_GROUPS], producers[PRODUCERS];
+    static uint32_t numbers[AS_C_GROUPS * ITEMS + PRODUCERS];
+    pthread_t groups[AS_C_GROUPS * ITEMS], producers[PRODUCERS];
+    for (uint32_t i = 0; i < AS_C_GROUPS * ITEMS + PRODUCERS; i++) numbers[i] = i;
     set_up_queues(0u - 100);
     shared.control.spins = QN__RING_FOREVER;
-    for (int i = 0; i < AS_C_GROUPS; i++)
+    for (int i = 0; i < AS_C_GROUPS * ITEMS; i++)
         assert_int_equal(pthread_create(&groups[i], NULL, group, &numbers[i]), 0);
     for (int i = 0; i < PRODUCERS; i++)
         assert_int_equal(pthread_create(&producers[i], NULL, produce, &numbers[i]), 0);
@@ -116,6 +135,7 @@ static void each_message_once(void **state) {
         const uint32_t id = (uint32_t)slot->message.correlation;
         const uint32_t *payload = (const uint32_t *)(const void *)(slot + 1);
         assert_true(id < PRODUCERS * EACH && !seen[id]);
+        if (AS_C_GROUPS == 1) assert_true(id % EACH == 0 || seen[id - 1]);
         for (uint32_t k = 0; k < 4; k++) assert_int_equal(payload[k], id * (k + 1));
         seen[id] = true;
         got++;
@@ -123,7 +143,7 @@ static void each_message_once(void **state) {
     }
     atomic_store(&shared.control.command, QN__RING_DRAIN);
     for (int i = 0; i < PRODUCERS; i++) pthread_join(producers[i], NULL);
-    for (int i = 0; i < AS_C_GROUPS; i++) pthread_join(groups[i], NULL);
+    for (int i = 0; i < AS_C_GROUPS * ITEMS; i++) pthread_join(groups[i], NULL);
     assert_null(threads_queue_first(&out));
 }
 
