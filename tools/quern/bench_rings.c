@@ -8,14 +8,18 @@
 #include "bench.h"
 #include "bench_rings.h"
 
-enum { MOST_WORDS = 512, CAPACITY = 1024, BATCH = 128, PRODUCERS = 4, AHEAD = 32 };
+enum { MOST_WORDS = 512, CAPACITY = 1024, BATCH = 128, PRODUCERS = 4 };
 
 /* The first word counts the messages, by which each reply is checked. A work-group moves a large message together. */
 static const char source[] = "#include \"quern/ring.cl\"\n"
                              "typedef struct words { ulong at[WORDS]; } words;\n"
                              "void next(qn_ring *ring, local const words *in) {\n"
+                             "#if QN_RING_GROUP_SIZE == 1 || QN_RING_PER_ITEM\n"
+                             "    ((local words *)in)->at[0]++;\n"
+                             "#else\n"
                              "    if (get_local_id(0) == 0) ((local words *)in)->at[0]++;\n"
                              "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+                             "#endif\n"
                              "    qn_ring_reply(ring, in, sizeof *in);\n"
                              "}\n";
 
@@ -30,7 +34,13 @@ static uint32_t group_size_for(const bench_device *d, uint32_t words) {
     return d->info.kind == QN_DEVICE_CUDA && words > 64 ? 128 : 1;
 }
 
-static int begin(rings_task *t, bench_device *d, uint32_t words, qn_ring_idle idle, uint32_t read_ahead) {
+/* How a ring takes its messages: one by one, or several for one work-item, or each by one of its own. */
+typedef struct rings_how {
+    uint32_t group_size, read_ahead;
+    bool per_item;
+} rings_how;
+
+static int begin(rings_task *t, bench_device *d, uint32_t words, qn_ring_idle idle, rings_how how) {
     char number[16];
     snprintf(number, sizeof number, "%u", words);
     const qn_define define = {"WORDS", number};
@@ -40,11 +50,12 @@ static int begin(rings_task *t, bench_device *d, uint32_t words, qn_ring_idle id
                                .message_type = "words",
                                .message_size = size,
                                .reply_size = size,
-                               .group_size = group_size_for(d, words),
+                               .group_size = how.group_size,
+                               .per_item = how.per_item,
                                .capacity = CAPACITY,
                                .reply_capacity = CAPACITY,
                                .idle = idle,
-                               .read_ahead = read_ahead};
+                               .read_ahead = how.read_ahead};
     *t = (rings_task){.d = d, .words = words};
     qn_status status = qn_ring_create(d->device, &desc, &t->ring);
     if (!status) status = qn_ring_launch(t->ring, 10000000000u);
@@ -117,7 +128,7 @@ static int measure_calls(bench_device *d, uint32_t words) {
     if (!times) return tool_fail(TOOL_RUN_FAILED, "out of memory");
     snprintf(what, sizeof what, "a call of %u bytes", (unsigned)(words * sizeof(uint64_t)));
     bench_progress(d, what);
-    int result = begin(&t, d, words, QN_RING_CONTINUOUS, 0);
+    int result = begin(&t, d, words, QN_RING_CONTINUOUS, (rings_how){.group_size = group_size_for(d, words)});
     const qn_status status = result ? QN_OK : call_many(&t, times, MOST, &count);
     if (status) result = tool_fail_status(d->context, status);
     result = end(&t, result);
@@ -229,18 +240,32 @@ static void print_rate(bench_device *d, const char *what, windows *w) {
     bench_print_figure(d, "rings", what, "quern", 1, "/s", &time, "");
 }
 
-static int measure_rate(bench_device *d, const char *what, qn_status (*run)(rings_task *t, windows *w)) {
+static int measure_rate(bench_device *d, const char *what, rings_how how,
+                        qn_status (*run)(rings_task *t, windows *w)) {
     enum { MOST = 1 << 20 };
     rings_task t;
     windows w = {.times = malloc(MOST * sizeof(double)), .most = MOST};
     if (!w.times) return tool_fail(TOOL_RUN_FAILED, "out of memory");
     bench_progress(d, what);
-    int result = begin(&t, d, 8, QN_RING_CONTINUOUS, AHEAD);
+    int result = begin(&t, d, 8, QN_RING_CONTINUOUS, how);
     const qn_status status = result ? QN_OK : run(&t, &w);
     if (status) result = tool_fail_status(d->context, status);
     result = end(&t, result);
     if (!result) print_rate(d, what, &w);
     free(w.times);
+    return result;
+}
+
+/* What a ring does that handles one message after another, and on a GPU one whose work-items handle one each. */
+static int measure_rates(bench_device *d) {
+    const rings_how in_turn = {.read_ahead = 32}, by_item = {.group_size = 64, .per_item = true};
+    int result = measure_rate(d, "messages of 64 bytes, in batches", in_turn, stream);
+    if (!result)
+        result = measure_rate(d, "messages of 64 bytes, by four threads", in_turn, stream_by_producers);
+    if (d->info.kind != QN_DEVICE_CUDA) return result;
+    if (!result) result = measure_rate(d, "in batches, to a work-item each", by_item, stream);
+    if (!result)
+        result = measure_rate(d, "by four threads, to a work-item each", by_item, stream_by_producers);
     return result;
 }
 
@@ -254,7 +279,7 @@ static int measure_idle(bench_device *d) {
     rings_task t;
     struct timespec begins, ends;
     bench_progress(d, what);
-    int result = begin(&t, d, 8, QN_RING_ADAPTIVE, 0);
+    int result = begin(&t, d, 8, QN_RING_ADAPTIVE, (rings_how){0});
     const struct timespec settle = {.tv_nsec = 50000000}, watch = {.tv_nsec = 500000000};
     nanosleep(&settle, NULL);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begins);
@@ -284,8 +309,7 @@ int bench_rings_run(bench_device *d) {
     if (d->options->soak) return bench_rings_soak(d);
     int result = measure_calls(d, 8);
     if (!result) result = measure_calls(d, MOST_WORDS);
-    if (!result) result = measure_rate(d, "messages of 64 bytes, in batches", stream);
-    if (!result) result = measure_rate(d, "messages of 64 bytes, by four threads", stream_by_producers);
+    if (!result) result = measure_rates(d);
     if (!result) result = bench_rings_hops(d);
     if (!result) result = bench_rings_work(d);
     if (!result) result = measure_idle(d);

@@ -8,7 +8,7 @@
 
 #define LONG ((uint64_t)10000000000)
 
-enum { MOST = 1 << 16, IN_FLIGHT = 32, ROWS = 1 << 20 };
+enum { MOST = 1 << 16, HALF = 16, WIDE_HALF = 128, ITEMS = 64, ROWS = 1 << 20 };
 
 /* Each turn waits for the one before. */
 static const char text[] =
@@ -47,19 +47,24 @@ typedef struct bench_work {
     qn_kernel *launched, *neighbour;
     qn_buffer *one, *from, *to;
     qn_stream *stream;
-    qn_ring *ring;
+    qn_ring *ring, *wide; /* of `wide` each work-item handles a message; on a GPU alone */
     double turn_ns;
     double *times;
     const char *wrong;
 } bench_work;
 
-static qn_status make_ring(bench_work *w) {
-    const qn_ring_desc desc = {.program = {.source = text},
-                               .handler = "solve",
-                               .message_type = "task",
-                               .message_size = sizeof(task),
-                               .reply_size = sizeof(task)};
-    return qn_ring_create(w->d->device, &desc, &w->ring);
+static qn_status make_rings(bench_work *w) {
+    qn_ring_desc desc = {.program = {.source = text},
+                         .handler = "solve",
+                         .message_type = "task",
+                         .message_size = sizeof(task),
+                         .reply_size = sizeof(task)};
+    qn_status status = qn_ring_create(w->d->device, &desc, &w->ring);
+    desc.group_size = ITEMS;
+    desc.per_item = true;
+    desc.capacity = desc.reply_capacity = 4 * WIDE_HALF;
+    if (!status && w->d->info.kind == QN_DEVICE_CUDA) status = qn_ring_create(w->d->device, &desc, &w->wide);
+    return status;
 }
 
 static qn_status make(bench_work *w) {
@@ -79,11 +84,12 @@ static qn_status make(bench_work *w) {
     if (!status) status = qn_stream_fill(w->stream, w->from, 0, rows.size, &zero, sizeof zero);
     if (!status) status = qn_stream_fill(w->stream, w->to, 0, rows.size, &zero, sizeof zero);
     if (!status) status = qn_stream_wait(w->stream, LONG);
-    return status ? status : make_ring(w);
+    return status ? status : make_rings(w);
 }
 
 static void destroy(bench_work *w) {
     qn_ring_close(w->ring, LONG);
+    qn_ring_close(w->wide, LONG);
     qn_kernel_destroy(w->launched);
     qn_kernel_destroy(w->neighbour);
     qn_program_destroy(w->program);
@@ -145,20 +151,20 @@ static qn_status time_launches(bench_work *w, uint32_t turns, bench_time *time) 
 
 /* ---- a ring's stream ---- */
 
-static qn_status send_tasks(bench_work *w, uint32_t turns, uint32_t first) {
-    task tasks[IN_FLIGHT / 2];
+static qn_status send_tasks(qn_ring *ring, uint32_t turns, uint32_t first, uint32_t count) {
+    task tasks[WIDE_HALF];
     uint32_t sent;
-    for (uint32_t i = 0; i < IN_FLIGHT / 2; i++) tasks[i] = (task){.turns = turns, .number = first + i};
+    for (uint32_t i = 0; i < count; i++) tasks[i] = (task){.turns = turns, .number = first + i};
     const qn_ring_batch batch = {
-        .payloads = tasks, .size = sizeof *tasks, .stride = sizeof *tasks, .count = IN_FLIGHT / 2};
-    return qn_ring_send_batch(w->ring, &batch, &sent, LONG);
+        .payloads = tasks, .size = sizeof *tasks, .stride = sizeof *tasks, .count = count};
+    return qn_ring_send_batch(ring, &batch, &sent, LONG);
 }
 
-static qn_status receive_tasks(bench_work *w, uint32_t first) {
-    task tasks[IN_FLIGHT / 2];
-    for (uint32_t got = 0, now; got < IN_FLIGHT / 2; got += now) {
+static qn_status receive_tasks(bench_work *w, qn_ring *ring, uint32_t first, uint32_t count) {
+    task tasks[WIDE_HALF];
+    for (uint32_t got = 0, now; got < count; got += now) {
         const qn_status status =
-            qn_ring_receive_batch(w->ring, NULL, tasks, sizeof *tasks, IN_FLIGHT / 2 - got, &now, LONG);
+            qn_ring_receive_batch(ring, NULL, tasks, sizeof *tasks, count - got, &now, LONG);
         if (status) return status;
         for (uint32_t i = 0; i < now; i++)
             if (tasks[i].number != first + got + i) w->wrong = "messages were lost or came out of order";
@@ -167,32 +173,34 @@ static qn_status receive_tasks(bench_work *w, uint32_t first) {
 }
 
 /* One half of what is in flight is answered while the other one waits in the queue. */
-static qn_status time_stream(bench_work *w, uint32_t turns, bench_time *time) {
+static qn_status time_stream(bench_work *w, qn_ring *ring, uint32_t turns, bench_time *time) {
+    const uint32_t half = ring == w->wide ? WIDE_HALF : HALF;
     const int64_t until = deadline(w);
     uint32_t count = 0, number = 0;
-    qn_status status = send_tasks(w, turns, 0);
+    qn_status status = send_tasks(ring, turns, 0, half);
     for (int64_t last = bench_now(), now; !status && count < MOST && (count < 20 || last < until);
          last = now) {
-        status = send_tasks(w, turns, number + IN_FLIGHT / 2);
-        if (!status) status = receive_tasks(w, number);
-        number += IN_FLIGHT / 2;
+        status = send_tasks(ring, turns, number + half, half);
+        if (!status) status = receive_tasks(w, ring, number, half);
+        number += half;
         now = bench_now();
-        w->times[count++] = (double)(now - last) / (IN_FLIGHT / 2);
+        w->times[count++] = (double)(now - last) / half;
     }
-    if (!status) status = receive_tasks(w, number);
+    if (!status) status = receive_tasks(w, ring, number, half);
     *time = quantiles(w->times, count);
     return status;
 }
 
-static qn_status measure_stream(bench_work *w, double work_ns) {
+static qn_status measure_stream(bench_work *w, qn_ring *ring, double work_ns) {
     char what[64], note[64];
     bench_time launches, stream;
     const double turns = work_ns / w->turn_ns;
     const uint32_t whole = turns < 1 ? 1 : (uint32_t)turns;
-    snprintf(what, sizeof what, "a message of %g us of work, in a stream", work_ns / 1000);
+    snprintf(what, sizeof what, "a message of %g us of work, %s", work_ns / 1000,
+             ring == w->wide ? "to a work-item each" : "in a stream");
     bench_progress(w->d, what);
     qn_status status = time_launches(w, whole, &launches);
-    if (!status) status = time_stream(w, whole, &stream);
+    if (!status) status = time_stream(w, ring, whole, &stream);
     if (status) return status;
     const double work = whole * w->turn_ns;
     snprintf(note, sizeof note, "efficiency %.0f %%", 100 * work / stream.median);
@@ -232,8 +240,11 @@ static qn_status run(bench_work *w) {
     if (!status) status = time_neighbour(w, &alone);
     if (!status) status = qn_ring_launch(w->ring, LONG);
     if (!status) status = qn_ring_activate(w->ring, LONG);
-    if (!status) status = measure_stream(w, 100000);
-    if (!status) status = measure_stream(w, 1000);
+    if (!status && w->wide) status = qn_ring_launch(w->wide, LONG);
+    if (!status && w->wide) status = qn_ring_activate(w->wide, LONG);
+    if (!status) status = measure_stream(w, w->ring, 100000);
+    if (!status) status = measure_stream(w, w->ring, 1000);
+    if (!status && w->wide) status = measure_stream(w, w->wide, 1000);
     if (!status) status = time_neighbour(w, &beside);
     if (!status) print_neighbour(w, &alone, &beside);
     return status;
