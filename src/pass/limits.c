@@ -211,39 +211,28 @@ static void leave(limiter *l, scope s) {
 
 /* ---- conditions ---- */
 
-/* A parameter that goes on by steps, or the sum of one and another number; NULL if the value is neither. */
-static const ir_value *stepping(const limiter *l, const ir_value *value, const ir_value **more) {
-    const bool is_sum = qn__defined_by(value, IR_ADD);
-    for (unsigned k = 0; k < 1u + is_sum; k++) {
-        const ir_value *param = is_sum ? value->def->operands[k] : value;
-        *more = is_sum ? value->def->operands[1 - k] : NULL;
-        if (param->value_kind == IR_VALUE_PARAM && l->strides[param->id].step) return param;
-    }
-    return NULL;
-}
-
-/* Where the steps of such a sum begin; more than one number where it may wrap around, as then something of it is below that. */
-static uint32_t sum_begin(limiter *l, const ir_value *param, const ir_value *more) {
-    const unsigned kind = param->type.kind;
-    const uint32_t now = node_of(l, param, 0), by = node_of(l, more, 0);
-    if (now == unknown || by == unknown) return unknown;
-    const uint32_t sum = add_node(l, IR_ADD, kind, kind, now, by, 0);
-    const uint32_t begin = add_node(l, IR_ADD, kind, kind, l->strides[param->id].begin, by, 0);
-    if (sum == unknown || begin == unknown) return unknown;
-    const uint32_t wrapped = add_node(l, QN__SPAN_BELOW, kind, kind, sum, begin, 0);
-    return wrapped == unknown ? unknown : add_node(l, QN__SPAN_JOIN, kind, kind, begin, wrapped, 0);
-}
-
-/* What is left of a parameter that goes on by steps lies on one of them: below 64, with steps of 16, it is 48 at most. The same
-   holds for its sum with another number. */
+/* What is left of a parameter that goes on by steps lies on one of them: below 64, with steps of 16, it is 48 at most. */
 static uint32_t in_steps(limiter *l, const ir_value *value, uint32_t node) {
     const unsigned kind = value->type.kind;
     while (qn__defined_by(value, IR_ZEXT) || qn__defined_by(value, IR_SEXT)) value = value->def->operands[0];
-    const ir_value *more = NULL, *param = stepping(l, value, &more);
-    if (!param || node == unknown) return node;
-    const uint32_t begin = more ? sum_begin(l, param, more) : l->strides[param->id].begin;
-    if (begin == unknown) return node;
-    return add_node(l, QN__SPAN_STEPS, kind, kind, node, begin, l->strides[param->id].step);
+    const stride *s = &l->strides[value->id];
+    if (value->value_kind != IR_VALUE_PARAM || !s->step || node == unknown) return node;
+    return add_node(l, QN__SPAN_STEPS, kind, kind, node, s->begin, s->step);
+}
+
+static void restrict_to(limiter *l, const ir_value *value, unsigned op, uint32_t other);
+
+/* What holds of the sum of a number and a constant holds of the number, less the constant; and what is then known of that, of the sum. Sums
+   may wrap around: where the difference does not, it is the number all the same. */
+static void restrict_sum(limiter *l, const ir_value *sum, uint32_t now) {
+    const unsigned kind = sum->type.kind;
+    const ir_value *number = sum->def->operands[0], *constant = sum->def->operands[1];
+    const uint32_t by = node_of(l, constant, 0);
+    if (!qn__ir_is_const(constant) || by == unknown || now == unknown) return;
+    restrict_to(l, number, QN__SPAN_BOTH, add_node(l, IR_SUB, kind, kind, now, by, 0));
+    const uint32_t left = node_of(l, number, 0);
+    const uint32_t again = left == unknown ? unknown : add_node(l, IR_ADD, kind, kind, left, by, 0);
+    if (again != unknown) fix(l, sum, add_node(l, QN__SPAN_BOTH, kind, kind, now, again, 0));
 }
 
 static void restrict_to(limiter *l, const ir_value *value, unsigned op, uint32_t other) {
@@ -252,6 +241,7 @@ static void restrict_to(limiter *l, const ir_value *value, unsigned op, uint32_t
     const uint32_t now =
         in_steps(l, value, add_node(l, op, value->type.kind, value->type.kind, before, other, 0));
     fix(l, value, now);
+    if (qn__defined_by(value, IR_ADD)) restrict_sum(l, value, now);
     if (qn__defined_by(value, IR_SEXT) && now != unknown) /* the number is the same */
         restrict_to(l, value->def->operands[0], QN__SPAN_BOTH, now);
 }

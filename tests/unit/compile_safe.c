@@ -90,6 +90,8 @@ static const struct body {
     /* and what is read ahead, a step or a part of one */
     {"for (int s = 0; s < n; s += 16) if (s + 16 < n) x[s + 16 + i % 16] = 1;", false},
     {"for (uint s = 0; s < m; s += 16) if (s + 16 < m) x[s + 16 + get_local_id(0)] = 1;", false},
+    {"for (int s = 0; s < n; s += 16) if (s + 16 < n) x[s + i % 16 + 16] = 1;", false},
+    {"for (int s = 0; s < n; s += 16) if (s + 16 < n) x[s + i % 16 + 17] = 1;", true},
     {"for (int s = 0; s < n; s += 16) if (s + 14 < n) x[s + 14 + (i & 1)] = 1;", false},
     {"for (int s = 0; s < n; s += 16) if (s + 12 < n) x[s + 12 + i % 16] = 1;", true},
     {"for (int s = 0; s < n; s += 12) if (s + 16 < n) x[s + 16 + i % 16] = 1;", true},
