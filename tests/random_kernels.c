@@ -42,6 +42,7 @@ typedef struct options {
     unsigned statements, features;
     const char *compiler; /* of the CPU device */
     const char *device;   /* compare this device, at full optimisation, in place of the CPU's levels */
+    const char *text;     /* a file */
     bool show, safe;
 } options;
 
@@ -58,11 +59,25 @@ static const char help[] =
     "  --features N     which of them, a sum: 1 doubles, 2 sub-groups, 4 returns before barriers, 8 generic "
     "pointers\n"
     "  --safe           safe programs, some of whose indices are out of range; no sub-groups\n"
-    "  --show           print the source instead\n";
+    "  --show           print the source instead\n"
+    "  --text FILE      with --count 1: FILE, in place of the seed's kernel, which it was\n";
 
 /* ---- programs ---- */
 
+static char *text_of(const char *path) {
+    FILE *file = fopen(path, "r");
+    char *text = file ? calloc(1, TEXT_SIZE) : NULL;
+    if (text && !fread(text, 1, TEXT_SIZE - 1, file)) {
+        free(text);
+        text = NULL;
+    }
+    if (file) fclose(file);
+    if (!text) fprintf(stderr, "%s cannot be read\n", path);
+    return text;
+}
+
 static char *source_of(const options *o, unsigned long long first, unsigned count) {
+    if (o->text) return text_of(o->text);
     char *text = malloc(TEXT_SIZE), name[16];
     if (!text) return NULL;
     size_t length = (size_t)snprintf(text, TEXT_SIZE, "%s", random_prelude);
@@ -350,6 +365,8 @@ int main(int argc, char **argv) {
             o.statements = (unsigned)strtoul(value, NULL, 0), i++;
         } else if (strcmp(argv[i], "--features") == 0) {
             o.features = (unsigned)strtoul(value, NULL, 0), i++;
+        } else if (strcmp(argv[i], "--text") == 0) {
+            o.text = value, i++;
         } else if (strcmp(argv[i], "--compiler") == 0) {
             o.compiler = value, i++;
         } else if (strcmp(argv[i], "--device") == 0) {
