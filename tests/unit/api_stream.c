@@ -197,10 +197,12 @@ typedef struct event_waiter {
     uint64_t timeout_ns;
     qn_status status;
     bool done;
+    _Atomic bool begun;
 } event_waiter;
 
 static void *wait_for_event(void *argument) {
     event_waiter *w = argument;
+    w->begun = true;
     w->status = qn_event_wait(w->waited, w->timeout_ns);
     if (!w->status) w->status = qn_event_done(w->before, &w->done);
     return NULL;
@@ -224,6 +226,7 @@ static void a_thread_waits_for_the_recording_that_it_found(void **state) {
         assert_ok(f.context, qn_stream_record(busy, waiter.before));
         assert_ok(f.context, qn_stream_record(busy, waiter.waited));
         assert_int_equal(pthread_create(&thread, NULL, wait_for_event, &waiter), 0);
+        while (!waiter.begun) sched_yield();
         nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL); /* the thread is in its wait */
         assert_ok(f.context, qn_stream_record(idle, waiter.waited));
         pthread_join(thread, NULL);
