@@ -120,7 +120,11 @@ static int write_program(const qn_ring_desc *desc, uint32_t message_size, const 
     return handle < 0 ? handle : head + handle;
 }
 
-static qn_status compile(qn_ring *ring, const qn_ring_desc *desc, qn_header *headers, qn_define *defines) {
+/* PTX's assembler keeps registers for as many groups of one work-item as a multiprocessor can have; of a ring it has one or two. */
+#define MORE_REGISTERS " -cl-nv-maxrregcount=255"
+
+static qn_status compile(qn_ring *ring, const qn_ring_desc *desc, const char *options, qn_header *headers,
+                         qn_define *defines) {
     define sizes[NUM_SIZES];
     char parameters[512], names[256];
     char text[2048];
@@ -156,6 +160,7 @@ static qn_status compile(qn_ring *ring, const qn_ring_desc *desc, qn_header *hea
     program.num_uncounted_headers = NUM_TEXTS;
     program.defines = defines;
     program.num_defines += (size_t)num_defines;
+    program.options = options;
     ring->is_safe = program.safe;
     qn_status status = qn_program_create(ring->device, &program, &ring->program);
     /* A kernel that stays would be interpreted for ever. */
@@ -189,11 +194,16 @@ qn_status qn__ring_compile(qn_ring *ring, const qn_ring_desc *desc) {
     void *user = ring->allocator.user;
     qn_header *headers = ring->allocator.allocate(user, room * sizeof *headers);
     qn_define *defines = ring->allocator.allocate(user, room * sizeof *defines);
-    qn_status status = headers && defines ? compile(ring, desc, headers, defines)
-                                          : qn__ring_fail(ring, QN_ERROR_OUT_OF_MEMORY,
-                                                          "qn_ring_create: out of host memory");
+    const char *given = program->options ? program->options : "";
+    const size_t size = strlen(given) + sizeof MORE_REGISTERS;
+    char *options = ring->allocator.allocate(user, size);
+    if (options) snprintf(options, size, "%s%s", given, ring->items == 1 ? MORE_REGISTERS : "");
+    qn_status status = headers && defines && options ? compile(ring, desc, options, headers, defines)
+                                                     : qn__ring_fail(ring, QN_ERROR_OUT_OF_MEMORY,
+                                                                     "qn_ring_create: out of host memory");
     if (!status) status = check_kernel(ring, desc);
     if (headers) ring->allocator.release(user, headers);
     if (defines) ring->allocator.release(user, defines);
+    if (options) ring->allocator.release(user, options);
     return status;
 }
