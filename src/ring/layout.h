@@ -50,6 +50,7 @@ enum {
     QN__MAIL_CREDITS = 2 * QN__RING_LINE, /* free slots that no producer has for itself */
     QN__MAIL_CAPACITY = 3 * QN__RING_LINE,
     QN__MAIL_SLOT,                         /* bytes of a slot; 0: it lies nowhere */
+    QN__MAIL_ALONE,                        /* one work-group sends there, to one: credits are not counted */
     QN__MAIL_BARRIERS = 4 * QN__RING_LINE, /* of each, how many wait, and its generation */
     QN__MAIL_NUM_BARRIERS = 8,
     QN__MAIL_WORDS = QN__MAIL_BARRIERS + 2 * QN__MAIL_NUM_BARRIERS,

@@ -43,25 +43,46 @@ static qn__ring_sight qn__ring_see_mail(const qn_ring *ring) {
     return sight;
 }
 
+#define QN__RING_NEAR_LOOKS 16 /* for some microseconds */
+#define QN__RING_NEAR_TURNS 16
+
 /* As qn__ring_take, of what other rings have sent. */
 static uint qn__ring_take_mail(qn_ring *ring, qn__ring_sight sight) {
     for (; sight.ahead >= 0; sight = qn__ring_see_mail(ring)) {
         if (sight.ahead > 0 || !qn__ring_claim_mail(ring, sight.at)) continue;
         QN__STORE(ring->report->mailed, ++ring->mailed, relaxed);
+        if (++ring->near_turns < QN__RING_NEAR_TURNS) ring->near_looks = QN__RING_NEAR_LOOKS;
         return QN__RING_MAILED | ((sight.at & (QN_RING_MAIL - 1)) + 1);
     }
     return 0;
 }
 
-static void qn__ring_free_mail(const qn_ring *ring, uint index, uint sequence) {
+static void qn__ring_free_mail(const qn_ring *ring, uint index, uint sequence, bool released) {
     global uchar *slot = qn__mail_slot(ring->mail, index, QN_RING_IN_SLOT);
-    atomic_store_explicit(QN__NEAR(slot), sequence + (QN_RING_MAIL - 1), memory_order_release, memory_scope_device);
-    qn__mail_count(ring->mail, QN__MAIL_CREDITS, 1);
+    const uint next = sequence + (QN_RING_MAIL - 1);
+    if (released)
+        atomic_store_explicit(QN__NEAR(slot), next, memory_order_relaxed, memory_scope_device);
+    else
+        atomic_store_explicit(QN__NEAR(slot), next, memory_order_release, memory_scope_device);
+    if (!ring->mail_alone) qn__mail_count(ring->mail, QN__MAIL_CREDITS, 1);
 }
 
 #endif
 
 #if QN_RING_LINKS > 0
+
+/* Whether mail that nobody else sends to has room for what a handler may send; its slots become free in order. */
+static bool qn__ring_link_has_room(qn_ring *ring, uint link) {
+    const uint tail = ring->link_tail[link], capacity = ring->link_capacity[link], known = ring->link_room[link] - tail;
+    if (known >= QN_RING_SENDS && known <= capacity) return true;
+    for (uint ahead = capacity / 2; ahead >= QN_RING_SENDS; ahead = ahead > QN_RING_SENDS ? QN_RING_SENDS : 0) {
+        const uint at = tail + ahead - 1;
+        if (qn__mail_sequence(qn__mail_slot(ring->links[link], at & (capacity - 1), ring->link_slot[link])) != at) continue;
+        ring->link_room[link] = at + 1;
+        return true;
+    }
+    return false;
+}
 
 /* Takes credits of all links, for as many sends as a handler may make. false: one has not so many. */
 static bool qn__ring_hold(qn_ring *ring) {
@@ -69,6 +90,11 @@ static bool qn__ring_hold(qn_ring *ring) {
         global uchar *mail = ring->links[i];
         ring->held[i] = 0;
         if (!ring->link_capacity[i]) continue;
+        if (ring->link_alone[i]) {
+            if (!qn__ring_link_has_room(ring, i)) return false;
+            ring->held[i] = QN_RING_SENDS;
+            continue;
+        }
         const uint before = qn__mail_count(mail, QN__MAIL_CREDITS, 0u - QN_RING_SENDS);
         ring->held[i] = QN_RING_SENDS;
         if (before < QN__MAIL_CREDIT_BIAS + QN_RING_SENDS) return false;
@@ -79,7 +105,7 @@ static bool qn__ring_hold(qn_ring *ring) {
 /* Gives back those that were not used. */
 static void qn__ring_let_go(qn_ring *ring) {
     for (uint i = 0; i < QN_RING_LINKS; i++) {
-        if (ring->held[i]) qn__mail_count(ring->links[i], QN__MAIL_CREDITS, ring->held[i]);
+        if (ring->held[i] && !ring->link_alone[i]) qn__mail_count(ring->links[i], QN__MAIL_CREDITS, ring->held[i]);
         ring->held[i] = 0;
     }
 }
@@ -96,6 +122,7 @@ static uint qn__ring_reserve_mail(qn_ring *ring, uint link) {
     global uchar *mail = ring->links[link];
     if (ring->held[link] == 0) return 0;
     ring->held[link]--;
+    if (ring->link_alone[link]) return ring->link_tail[link] + 1;
     const uint at = qn__mail_count(mail, QN__MAIL_TAIL, 1);
     const uint index = at & (ring->link_capacity[link] - 1);
     global uchar *slot = qn__mail_slot(mail, index, ring->link_slot[link]);
@@ -103,6 +130,24 @@ static uint qn__ring_reserve_mail(qn_ring *ring, uint link) {
     while (qn__mail_sequence(slot) != at) {
     }
     return at + 1;
+}
+
+/* A launch that failed may have posted what it has not counted. */
+static void qn__ring_begin_link(qn_ring *ring, uint link) {
+    const uint tail = *qn__mail_word(ring->links[link], QN__MAIL_TAIL), capacity = ring->link_capacity[link];
+    ring->link_tail[link] = ring->link_room[link] = tail;
+    ring->link_alone[link] = capacity && *qn__mail_word(ring->links[link], QN__MAIL_ALONE) != 0;
+    if (!ring->link_alone[link]) return;
+    const uint sequence = qn__mail_sequence(qn__mail_slot(ring->links[link], tail & (capacity - 1), ring->link_slot[link]));
+    if (sequence == tail + 1 || sequence == tail + capacity) ring->link_tail[link] = ring->link_room[link] = tail + 1;
+}
+
+/* A slot of another ring's mail is full. */
+static void qn__ring_post_mail(qn_ring *ring, uint link, global uchar *slot, uint at) {
+    atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_release, memory_scope_device);
+    ring->released_near = true;
+    atomic_store_explicit(QN__NEAR(slot), at, memory_order_relaxed, memory_scope_device);
+    if (ring->link_alone[link]) *qn__mail_word(ring->links[link], QN__MAIL_TAIL) = ring->link_tail[link] = at;
 }
 
 static bool qn__ring_is_near(const qn_ring *ring, uint flags) {
@@ -129,7 +174,9 @@ static global uchar *qn__ring_slot_for(const qn_ring *ring, uint flags, uint at)
 
 static void qn__ring_begin_more(qn_ring *ring, global uchar **more) {
     ring->mail = more[0];
-    ring->mail_first = false;
+    ring->mail_first = ring->released_near = false;
+    ring->near_looks = ring->near_turns = 0;
+    ring->mail_alone = *qn__mail_word(ring->mail, QN__MAIL_ALONE) != 0;
     ring->mailed = QN__LOAD(ring->report->mailed, relaxed);
 #if QN_RING_LINKS > 0
     for (uint i = 0; i < QN_RING_LINKS; i++) {
@@ -137,6 +184,7 @@ static void qn__ring_begin_more(qn_ring *ring, global uchar **more) {
         ring->held[i] = 0;
         ring->link_capacity[i] = *qn__mail_word(more[1 + i], QN__MAIL_CAPACITY);
         ring->link_slot[i] = *qn__mail_word(more[1 + i], QN__MAIL_SLOT);
+        qn__ring_begin_link(ring, i);
         ring->forwarded[i] = QN__LOAD(ring->report->forwarded[i], relaxed);
     }
 #endif
@@ -148,6 +196,6 @@ static void qn__ring_begin_more(qn_ring *ring, global uchar **more) {
     const uint last = ring->mail_head - 1;
     const uint index = last & (QN_RING_MAIL - 1);
     if (QN__ITEM != 0) return;
-    if (qn__mail_sequence(qn__mail_slot(ring->mail, index, QN_RING_IN_SLOT)) == last + 1) qn__ring_free_mail(ring, index, last + 1);
+    if (qn__mail_sequence(qn__mail_slot(ring->mail, index, QN_RING_IN_SLOT)) == last + 1) qn__ring_free_mail(ring, index, last + 1, false);
 #endif
 }

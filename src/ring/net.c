@@ -188,10 +188,21 @@ static qn_status make_outlet(const qn_ring_link *link, qn__ring_mail **made) {
     return status ? status : qn__ring_service_start(link->from, "qn_ring_connect");
 }
 
+/* Whether one work-group sends to one: both count for themselves then, without credits. */
+static qn_status count_senders(const qn_ring_link *links, size_t count, const qn_ring *to) {
+    uint32_t groups = 0;
+    if (!to->desc.mail_capacity) return QN_OK;
+    for (size_t i = 0; i < count; i++)
+        if (links[i].to == to && links[i].from->device == to->device) groups += links[i].from->desc.groups;
+    const uint32_t alone = groups == 1 && to->desc.groups == 1;
+    return qn_buffer_write(to->mail->memory, QN__MAIL_ALONE * sizeof alone, &alone, sizeof alone);
+}
+
 static qn_status connect_all(const qn_ring_link *links, size_t count, qn__ring_mail **made,
                              qn__ring_net *net) {
     for (size_t i = 0; i < count; i++) {
-        const qn_status status = make_outlet(&links[i], &made[i]);
+        qn_status status = make_outlet(&links[i], &made[i]);
+        if (!status) status = count_senders(links, count, links[i].to);
         if (!status) continue;
         for (size_t k = 0; k <= i; k++) let_go(links[k].from, made[k]);
         return status;

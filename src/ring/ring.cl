@@ -71,6 +71,9 @@ typedef struct qn_ring {
 #if QN_RING_MAIL + QN_RING_LINKS > 0
     global uchar *mail;
     bool mail_first; /* takes turns with the host's messages */
+    bool mail_alone;
+    bool released_near;           /* as `released`, for this device alone */
+    uint near_looks, near_turns;  /* looks at the mail alone that are left; messages of it since a look at the host's */
     uint mailed, mail_head;
 #endif
 #if QN_RING_BLOCKS > 0
@@ -80,6 +83,8 @@ typedef struct qn_ring {
     global uchar *links[QN_RING_LINKS]; /* others' mail */
     uint link_capacity[QN_RING_LINKS], link_slot[QN_RING_LINKS];
     uint held[QN_RING_LINKS]; /* credits for what the handler may send there */
+    bool link_alone[QN_RING_LINKS];
+    uint link_tail[QN_RING_LINKS], link_room[QN_RING_LINKS]; /* where nobody else sends; positions before are known to be free */
     uint forwarded[QN_RING_LINKS];
 #endif
 } qn_ring;
@@ -391,16 +396,19 @@ static bool qn__ring_look(qn_ring *ring, uint spins, uint *found) {
     return qn__ring_rest(ring, spins);
 }
 
-/* Other rings' messages lie nearer than the host's: three looks of four are for them alone. */
+/* Other rings' messages lie nearer than the host's: three looks of four are for them alone, and those behind one of them, as the next
+   one may be on the way. */
 static bool qn__ring_look_near(qn_ring *ring, uint spins, uint *found) {
 #if QN_RING_MAIL > 0
-    if (spins % 4 && ring->command == QN__RING_RUN && !ring->counted && !ring->leaving) {
+    if ((ring->near_looks || spins % 4) && ring->command == QN__RING_RUN && !ring->counted && !ring->leaving) {
+        if (ring->near_looks) ring->near_looks--;
         const qn__ring_sight none = {0, -1};
         const qn__ring_sight mail = qn__ring_see_mail(ring);
         if (mail.ahead < 0 || !qn__ring_has_room(ring)) return true;
         *found = qn__ring_take_any(ring, none, mail);
         return !*found;
     }
+    ring->near_looks = ring->near_turns = 0;
 #endif
     return qn__ring_look(ring, spins, found);
 }
@@ -408,7 +416,7 @@ static bool qn__ring_look_near(qn_ring *ring, uint spins, uint *found) {
 static void qn__ring_free(const qn_ring *ring, uint found, uint sequence, bool released) {
 #if QN_RING_MAIL > 0
     if (found & QN__RING_MAILED) {
-        qn__ring_free_mail(ring, (found & ~QN__RING_MAILED) - 1, sequence);
+        qn__ring_free_mail(ring, (found & ~QN__RING_MAILED) - 1, sequence, released || ring->released_near);
         return;
     }
 #endif
@@ -538,6 +546,9 @@ static bool qn_ring_receive(qn_ring *ring) {
         ring->report->message = copy->message.id;
         QN__STORE(ring->report->taken, ring->taken, relaxed);
         ring->released = false;
+#if QN_RING_MAIL + QN_RING_LINKS > 0
+        ring->released_near = false;
+#endif
         ring->clock = (copy->message.clock > ring->clock ? copy->message.clock : ring->clock) + 1;
         if (QN_RING_REVOKES || (found & QN__RING_MAILED && QN_RING_GROUPS > 1))
             qn__ring_free(ring, found, copy->sequence, false);
@@ -664,7 +675,7 @@ static void qn__ring_post(qn_ring *ring, global uchar *slot, uint at, uint size,
         const uint link = QN__RING_LINK_OF(flags) - 1;
         message.flags = 0;
         qn__ring_write_head(slot, message);
-        atomic_store_explicit(QN__NEAR(slot), at, memory_order_release, memory_scope_device);
+        qn__ring_post_mail(ring, link, slot, at);
         QN__STORE(ring->report->forwarded[link], ++ring->forwarded[link], relaxed);
         return;
     }
