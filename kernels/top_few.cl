@@ -14,14 +14,17 @@
 #ifdef MERGE
 #define SOURCE_PARAMS global const KEY *restrict keys, global const uint *restrict places
 #define SOURCE        keys, places
-#define KEY_AT(i)     keys[i]
+#define ORDER(key)    (key)
+#define ABSENT        NO_KEY
 #define PLACE_AT(i)   places[i]
 #else
 #define SOURCE_PARAMS global const KEY *restrict keys
 #define SOURCE        keys
-#define KEY_AT(i)     ordered(keys[i])
+#define ORDER(key)    ordered(key)
+#define ABSENT        key_of(NO_KEY)
 #define PLACE_AT(i)   (uint)(i)
 #endif
+#define KEY_AT(i) ORDER(keys[i])
 
 #if GROUP == 1
 
@@ -73,7 +76,7 @@ static void find(SOURCE_PARAMS, ulong begin, ulong end, uint wanted, local pool 
 
 #else
 
-enum { ROOM = 4 * GROUP, BINS = 1 << DIGIT };
+enum { ROOM = 4 * GROUP, BINS = 1 << DIGIT, AHEAD = 16 };
 
 typedef struct pool {
     KEY keys[ROOM];
@@ -207,9 +210,21 @@ static KEY find_slowly(SOURCE_PARAMS, ulong first, ulong end, uint wanted, local
     return bound;
 }
 
+// One of each GROUP from `first` on. Of whole batches all are asked for before anything is done with one.
+static void load_keys(KEY *key, SOURCE_PARAMS, ulong first, ulong end, bool whole) {
+    if (whole) {
+        #pragma unroll
+        for (uint a = 0; a < AHEAD; a++) key[a] = keys[first + ME + a * GROUP];
+    } else {
+        #pragma unroll
+        for (uint a = 0; a < AHEAD; a++) key[a] = first + ME + a * GROUP < end ? keys[first + ME + a * GROUP] : ABSENT;
+    }
+    #pragma unroll
+    for (uint a = 0; a < AHEAD; a++) key[a] = ORDER(key[a]);
+}
+
 // The candidates are then the first `wanted`, in any order; fewer where there are fewer.
 static void find(SOURCE_PARAMS, ulong begin, ulong end, uint wanted, local memory *m) {
-    enum { AHEAD = 16 };
     KEY bound = NO_KEY;
     bool ties = true;
     if (ME == 0) m->p.count = 0;
@@ -218,8 +233,7 @@ static void find(SOURCE_PARAMS, ulong begin, ulong end, uint wanted, local memor
     for (ulong first = begin; first < end; first += AHEAD * GROUP) {
         const bool whole = end - first >= AHEAD * GROUP;
         KEY key[AHEAD], least = NO_KEY;
-        #pragma unroll
-        for (uint a = 0; a < AHEAD; a++) key[a] = whole || first + a * GROUP + ME < end ? KEY_AT(first + a * GROUP + ME) : NO_KEY;
+        load_keys(key, SOURCE, first, end, whole);
         const uint before = m->p.count;
         #pragma unroll
         for (uint a = 0; a < AHEAD; a++) least = min(least, key[a]);
