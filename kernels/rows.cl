@@ -47,7 +47,7 @@ rows(walk w, ulong count, ulong length, VALUE epsilon, ulong to_begin, global TO
     EACH {
         READ_AGAIN;
         VALUE now = most;
-        ALL_K now = fmax(now, x[j][k]);
+        ALL_K now = LARGER(now, x[j][k]);
         const VALUE base = FINITE(now);
         sum *= EXP(most - base);
         ALL_K sum += EXP(x[j][k] - base);
@@ -57,7 +57,7 @@ rows(walk w, ulong count, ulong length, VALUE epsilon, ulong to_begin, global TO
     sum *= EXP(most - FINITE(all_most));
     most = all_most;
 #else
-    EACH ALL_K most = fmax(most, x[j][k]);
+    EACH ALL_K most = LARGER(most, x[j][k]);
     most = REDUCE_MAX(most);
     EACH ALL_K {
         const VALUE e = EXP(x[j][k] - most);

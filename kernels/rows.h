@@ -16,9 +16,12 @@ typedef struct walk {
 
 // e^x. NATIVE: by the device's own power of 2, whose error is within float's rounding of x log2 e.
 #ifdef NATIVE
-#define EXP(x) native_exp2((x)*1.44269504f)
+#define EXP(x)       native_exp2((x)*1.44269504f)
+#define LARGER(a, b) fmax(a, b)
 #else
 #define EXP(x) exp(x)
+#define LARGER(a, b)                                                                                         \
+    ((b) > (a) ? (b) : (a)) // of b that is NaN it is a, too, which C compilers make vectors of
 #endif
 #define FINITE(x) ((x) == -INFINITY ? 0 : (x)) // of what may be the largest of no elements
 
