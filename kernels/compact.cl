@@ -20,12 +20,17 @@ static uint keeps(global const ELEMENT *p, ulong i) { return i == 0 || p[i] != p
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void count(ulong length, ulong chunk_size, global ulong *restrict counts, KEEPS_PARAMS) {
     const ulong first = get_group_id(0) * chunk_size, end = min(first + chunk_size, length);
     uint kept = 0;
+#if GROUP == 1 && !defined MASK
+    kept = first == 0; // what the others ask is the same
+    for (ulong i = max(first, (ulong)1); i < end; i++) kept += from[from_begin + i] != from[from_begin + i - 1];
+#else
     for (ulong i = first + ME; i < end; i += GROUP) kept += KEEPS(i);
+#endif
     const uint sum = SUM(kept);
     if (ME == 0) counts[get_group_id(0)] = sum;
 }
 
-// One work-group. Counts become the sums of those before, and total[0] the sum of all.
+// One work-group. Counts become the sums of those before, with the sum of all behind them, which total[0] becomes, too.
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void begin(uint chunks, global ulong *restrict counts, ulong total_begin, global TOTAL *restrict total) {
     ulong sum = 0;
     for (uint first = 0; first < chunks; first += GROUP) {
@@ -35,6 +40,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void begin(uint chunks
         if (i < chunks) counts[i] = sum + before;
         sum += SUM(kept);
     }
+    if (ME == 0) counts[chunks] = sum;
     if (ME == 0) total[total_begin] = (TOTAL)sum;
 }
 
@@ -47,6 +53,14 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void move(ulong length
 #endif
     const ulong begin = get_group_id(0) * chunk_size, end = min(begin + chunk_size, length);
     ulong at = counts[get_group_id(0)];
+#if GROUP == 1
+    // Every element is stored where the next one that is kept belongs: it is overwritten if it is none. So nothing is asked of it.
+    const ulong last = min(counts[get_group_id(0) + 1], room);
+    for (ulong i = begin; i < end && at < last; i++) {
+        to[to_begin + at] = from[from_begin + i];
+        at += KEEPS(i);
+    }
+#else
     for (ulong first = begin; first < end; first += GROUP) {
         const ulong i = first + ME;
         const uint kept = i < end ? KEEPS(i) : 0;
@@ -54,6 +68,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void move(ulong length
         if (kept && place < room) to[to_begin + place] = from[from_begin + i];
         at += SUM(kept);
     }
+#endif
 }
 #else
 #include "pack.h"

@@ -129,7 +129,7 @@ static qn_status run_packed(qn_kernels *kernels, qn_stream *stream, const reques
     qn_buffer *counts = NULL;
     qn_status status = qn__plan_get(kernels, &compact_op, &key, r, &p);
     if (!status && p.sweep) return sweep(kernels, stream, &p, r);
-    if (!status) status = qn__scratch(kernels, p.chunks * sizeof(uint64_t), &counts);
+    if (!status) status = qn__scratch(kernels, (p.chunks + 1) * sizeof(uint64_t), &counts);
     if (!status) status = launch(stream, &p, r, counts);
     qn_buffer_destroy(counts);
     return status;
