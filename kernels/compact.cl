@@ -56,10 +56,20 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void move(ulong length
 #if GROUP == 1
     // Every element is stored where the next one that is kept belongs: it is overwritten if it is none. So nothing is asked of it.
     const ulong last = min(counts[get_group_id(0) + 1], room);
+#ifdef MASK
     for (ulong i = begin; i < end && at < last; i++) {
         to[to_begin + at] = from[from_begin + i];
         at += KEEPS(i);
     }
+#else
+    ELEMENT before = begin > 0 ? from[from_begin + begin - 1] : (ELEMENT)~from[from_begin];
+    for (ulong i = begin; i < end && at < last; i++) {
+        const ELEMENT here = from[from_begin + i];
+        to[to_begin + at] = here;
+        at += here != before;
+        before = here;
+    }
+#endif
 #else
     for (ulong first = begin; first < end; first += GROUP) {
         const ulong i = first + ME;
