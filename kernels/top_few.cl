@@ -50,7 +50,7 @@ static void insert(local pool *p, KEY key, uint place, uint wanted) {
 }
 
 static void find(SOURCE_PARAMS, ulong begin, ulong end, uint wanted, local pool *p) {
-    enum { AHEAD = 64 };
+    enum { AHEAD = 32 };
     for (uint i = 0; i < SORTED; i++) p->keys[i] = NO_KEY, p->places[i] = ~0u;
     p->count = 0;
     for (ulong first = begin; first < end; first += AHEAD) {
