@@ -3,17 +3,19 @@
 #include "ring_support.h"
 
 /* x[0] messages go out, the last one as the answer, each with what its message has in x[1] and its number; of 9 a send fails; -1
-   gives up. */
-static const char text[] = "#include \"quern/ring.cl\"\n"
-                           "typedef struct numbers { int x[4]; } numbers;\n"
-                           "void answer(qn_ring *ring, local const numbers *in) {\n"
-                           "    numbers out = *in;\n"
-                           "    if (in->x[0] == -1) qn_ring_fail(ring, 7);\n"
-                           "    for (out.x[2] = 1; out.x[2] < in->x[0]; out.x[2]++) {\n"
-                           "        if (!qn_ring_send(ring, &out, sizeof out)) return;\n"
-                           "    }\n"
-                           "    if (in->x[0] > 0) qn_ring_reply(ring, &out, sizeof out);\n"
-                           "}\n";
+   gives up; -2 never comes back. */
+static const char text[] =
+    "#include \"quern/ring.cl\"\n"
+    "typedef struct numbers { int x[4]; } numbers;\n"
+    "void answer(qn_ring *ring, local const numbers *in) {\n"
+    "    numbers out = *in;\n"
+    "    if (in->x[0] == -1) qn_ring_fail(ring, 7);\n"
+    "    while (in->x[0] == -2 && out.x[3] != 12345) out.x[3] = 2 * out.x[3] + in->x[1];\n"
+    "    for (out.x[2] = 1; out.x[2] < in->x[0]; out.x[2]++) {\n"
+    "        if (!qn_ring_send(ring, &out, sizeof out)) return;\n"
+    "    }\n"
+    "    if (in->x[0] > 0) qn_ring_reply(ring, &out, sizeof out);\n"
+    "}\n";
 
 static qn_ring_desc batch_desc(uint32_t group_size) {
     return (qn_ring_desc){.program = {.source = text},
@@ -182,6 +184,37 @@ static void one_that_fails(void **state) {
     }
 }
 
+/* Where one never comes back those beside it are lost with it, and are dead letters all; those behind them are not. */
+static void one_that_never_comes_back(void **state) {
+    (void)state;
+    if (!device_can(QN_CAN_CANCEL, "work that can be cancelled")) return;
+    qn_ring_desc desc = batch_desc(4);
+    desc.handler_ns = 50000000;
+    rig r = start(&desc);
+    numbers in[20], out;
+    uint32_t sent, dead = 0;
+    for (int i = 0; i < 20; i++) in[i] = (numbers){{i == 10 ? -2 : 1, i}};
+    const qn_ring_batch batch = {.payloads = in, .size = sizeof *in, .stride = sizeof *in, .count = 20};
+    assert_ok(r.context, qn_ring_pause(r.ring, SECONDS(60)));
+    assert_ok(r.context, qn_ring_send_batch(r.ring, &batch, &sent, SECONDS(60)));
+    assert_ok(r.context, qn_ring_resume(r.ring, SECONDS(60)));
+    while (qn_ring_watch(r.ring) == QN_OK) pause_ms(1);
+    assert_fails(r.context, qn_ring_watch(r.ring), QN_ERROR_KERNEL_FAILED,
+                 "its handler has been at message ");
+    assert_ok(r.context, qn_ring_restart(r.ring, SECONDS(60)));
+    int first = 20;
+    for (; qn_ring_dead_letter(r.ring, NULL, &out, sizeof out) == QN_OK; dead++) {
+        if (dead == 0) first = out.x[1];
+        assert_int_equal(out.x[1], first + (int)dead);
+    }
+    assert_in_range(first, 7, 10);
+    assert_int_equal(dead, 4);
+    assert_ok(r.context, qn_ring_activate(r.ring, SECONDS(60)));
+    for (int i = 0; i < 20; i++)
+        if (i < first || i >= first + 4) expect(&r, i, 1);
+    finish(&r);
+}
+
 /* What was sent is handled before the ring stops, and what waits while it is paused afterwards. */
 static void pauses_and_stops(void **state) {
     (void)state;
@@ -286,11 +319,13 @@ static bool has_groups(void) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(in_order),         cmocka_unit_test(calls),
-                                       cmocka_unit_test(several_sends),    cmocka_unit_test(little_room),
-                                       cmocka_unit_test(highest_first),    cmocka_unit_test(one_that_fails),
-                                       cmocka_unit_test(pauses_and_stops), cmocka_unit_test(short_launches),
-                                       cmocka_unit_test(several_groups),   cmocka_unit_test(refusals)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(in_order),         cmocka_unit_test(calls),
+        cmocka_unit_test(several_sends),    cmocka_unit_test(little_room),
+        cmocka_unit_test(highest_first),    cmocka_unit_test(one_that_fails),
+        cmocka_unit_test(pauses_and_stops), cmocka_unit_test(short_launches),
+        cmocka_unit_test(several_groups),   cmocka_unit_test(one_that_never_comes_back),
+        cmocka_unit_test(refusals)};
     if (device_is_missing()) return TEST_SKIPPED;
     if (!has_groups()) return TEST_SKIPPED;
     return cmocka_run_group_tests(tests, NULL, NULL);
