@@ -7,6 +7,7 @@
 #define QN__RING_WORDS(bits) (((bits) + 31) / 32)
 #define QN__RING_IN_PIECES   (QN_RING_IN_SLOT / 16)
 #define QN__RING_OUT_PIECES  (QN_RING_OUT_SLOT / 16)
+#define QN__RING_HEAD_PIECES (QN__RING_SLOT_HEAD / 16)
 #define QN__RING_PARTS       8 /* of a batch, whose clocks work-items compare */
 
 /* What the work-items share. */
@@ -21,6 +22,7 @@ typedef struct qn__ring_batch {
     uint failed[QN__RING_WORDS(QN__RING_ITEMS)];
     uint sent[QN__RING_WORDS(QN__RING_ANSWERS)]; /* places of `staged` with an answer */
     uint order[QN__RING_ANSWERS];                /* those places, one after the other */
+    uint sizes[QN__RING_ANSWERS];                /* of the payloads, twice, and 1 where it is a reply */
 } qn__ring_batch;
 
 static void qn__ring_begin_batch(qn_ring *ring, local qn__ring_batch *batch) {
@@ -90,15 +92,9 @@ static local uint4 *qn__ring_stage(qn_ring *ring, uint size, uint flags) {
         return 0;
     }
     const uint place = ring->turn * QN_RING_SENDS + ring->sends++;
-    local uint4 *lines = ring->staged + place * QN__RING_OUT_PIECES;
-    local const qn_ring_message *message = qn_ring_current(ring);
-    const ulong answers = flags & QN__RING_REPLY ? message->id : 0;
-    if (flags & QN__RING_REPLY) flags |= message->flags & QN__RING_CALL;
-    lines[1] = QN__FOUR(QN__HALVES(answers), QN__HALVES(message->time_ns));
-    lines[2] = QN__FOUR(QN__HALVES(message->deadline_ns), 0, 0);
-    lines[3] = QN__FOUR(message->priority, size, 0, flags);
+    ring->batch->sizes[place] = 2 * size + (flags & QN__RING_REPLY ? 1 : 0);
     qn__ring_set_bit(ring->batch->sent, place);
-    return lines + QN__RING_SLOT_HEAD / 16;
+    return ring->staged + place * (QN__RING_OUT_PIECES - QN__RING_HEAD_PIECES);
 }
 
 /* ---- the answers ---- */
@@ -153,20 +149,30 @@ static void qn__ring_put_in_order(qn_ring *ring) {
         if (qn__ring_has_bit(batch->sent, place)) batch->order[qn__ring_count_bits(batch->sent, place)] = place;
 }
 
+/* A piece of what goes with a payload. */
+static uint4 qn__ring_head_piece(const qn_ring *ring, uint place, uint piece, ulong clock) {
+    local const uint4 *block = ring->batch_blocks + place / QN_RING_SENDS * QN__RING_IN_PIECES;
+    local const qn_ring_message *message = &((local const qn__ring_slot *)block)->message;
+    const uint size = ring->batch->sizes[place] / 2, is_reply = ring->batch->sizes[place] % 2;
+    const ulong answers = is_reply ? message->id : 0;
+    if (piece == 1) return QN__FOUR(QN__HALVES(answers), QN__HALVES(message->time_ns));
+    if (piece == 2) return QN__FOUR(QN__HALVES(message->deadline_ns), QN__HALVES(clock));
+    return QN__FOUR(message->priority, size, 0, is_reply ? QN__RING_REPLY | (message->flags & QN__RING_CALL) : 0);
+}
+
 /* By pieces of 16 bytes, neighbours by neighbours: a packet on the bus is as large as it can be then. The slot's number does not
    change with the first of them. */
 static void qn__ring_copy_out(const qn_ring *ring, uint tail, uint count, ulong clock) {
     for (uint i = QN__ITEM; i < count * QN__RING_OUT_PIECES; i += QN__RING_ITEMS) {
         const uint number = i / QN__RING_OUT_PIECES, piece = i % QN__RING_OUT_PIECES, at = tail + number;
-        local const uint4 *from = ring->staged + ring->batch->order[number] * QN__RING_OUT_PIECES;
-        local const qn_ring_message *message = &((local const qn__ring_slot *)from)->message;
+        const uint place = ring->batch->order[number], rest = piece - QN__RING_HEAD_PIECES;
         global uint4 *to = (global uint4 *)qn__ring_out_slot(ring, at) + piece;
         if (piece == 0)
             QN__FIRST_PIECE(to, at);
-        else if (piece == 2)
-            *to = QN__FOUR(QN__HALVES(message->deadline_ns), QN__HALVES(clock + number));
-        else if (piece * 16 < QN__RING_SLOT_HEAD + message->size)
-            *to = from[piece];
+        else if (piece < QN__RING_HEAD_PIECES)
+            *to = qn__ring_head_piece(ring, place, piece, clock + number);
+        else if (rest * 16 < ring->batch->sizes[place] / 2)
+            *to = ring->staged[place * (QN__RING_OUT_PIECES - QN__RING_HEAD_PIECES) + rest];
     }
 }
 

@@ -109,7 +109,7 @@ typedef struct qn_ring {
 
 /* Messages, and what answers them where several are handled at a time; else a message and a word. */
 #if QN__RING_BATCHES
-#define QN__RING_BLOCK_LINES        (QN__RING_ITEMS * (QN_RING_IN_SLOT + QN_RING_SENDS * QN_RING_OUT_SLOT) / 16)
+#define QN__RING_BLOCK_LINES        (QN__RING_ITEMS * (QN_RING_IN_SLOT + QN_RING_SENDS * (QN_RING_OUT_SLOT - QN__RING_SLOT_HEAD)) / 16)
 #define QN__RING_BEGIN_BATCH(name)                                                                           \
     local qn__ring_batch qn__batch;                                                                          \
     qn__ring_begin_batch(&name, &qn__batch)
