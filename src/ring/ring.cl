@@ -155,7 +155,8 @@ static void qn__ring_begin(qn_ring *ring, global qn__ring_control *control, glob
     ring->failed = QN__LOAD(ring->report->failed, relaxed);
     for (uint band = 0; band < QN_RING_BANDS; band++)
         ring->bands[band] = QN__LOAD(ring->report->bands[band], relaxed);
-    ring->room = out_ends[QN__RING_TAILS * QN__RING_LINE]; /* nothing is known: a position that wraps is no start */
+    /* Nothing is known: a position that wraps is no start. */
+    ring->room = QN__LOAD(out_ends[QN__RING_TAILS * QN__RING_LINE], relaxed);
     ring->slot = 0;
 #if QN_RING_GROUPS == 1 /* else others move them */
     for (uint band = 0; band < QN_RING_BANDS; band++)
