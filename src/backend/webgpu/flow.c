@@ -105,7 +105,8 @@ static void was_mapped(uint32_t status, wg_text message, void *user, void *secon
     gpu->api->wgpuBufferUnmap(read->staging);
 }
 
-static wg_read *take_read(qn__gpu *gpu, uint64_t room) {
+static wg_read *take_read(qn__gpu *gpu, uint64_t size) {
+    const uint64_t room = size < 4096 ? 4096 : size;
     for (wg_read **link = &gpu->free_reads; *link; link = &(*link)->next) {
         wg_read *read = *link;
         if (read->room < room || read->room > 4 * room) continue;
@@ -114,7 +115,7 @@ static wg_read *take_read(qn__gpu *gpu, uint64_t room) {
     }
     wg_read *read = qn__allocate_zeroed(gpu->services->allocator, sizeof *read);
     if (!read) return NULL;
-    read->room = room < 4096 ? 4096 : room;
+    read->room = room;
     read->staging = qn__wg_buffer(gpu, WG_USE_MAP_READ | WG_USE_COPY_TO, read->room);
     return read;
 }
