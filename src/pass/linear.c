@@ -78,6 +78,15 @@ static unsigned add_leaf(const ir_value *value, int64_t scale, bool low, qn__sum
     return 1;
 }
 
+/* Of low words: what a product with a constant, extended, is in words. */
+static const ir_value *word_product(const ir_value *value) {
+    const ir_instr *def = value->value_kind == IR_VALUE_RESULT ? value->def : NULL;
+    const bool extends = def && (def->op == IR_SEXT || def->op == IR_ZEXT);
+    const ir_value *word = extends && def->operands[0]->type.kind == IR_I32 ? def->operands[0] : value;
+    const bool multiplies = word->value_kind == IR_VALUE_RESULT && word->def->op == IR_MUL;
+    return multiplies && qn__ir_is_const(word->def->operands[1]) ? word : value;
+}
+
 /* Gives how many terms it has added at most. */
 static unsigned add_value(const ir_value *value, int64_t scale, bool low, qn__sum *sum, unsigned room,
                           unsigned depth) {
@@ -86,10 +95,11 @@ static unsigned add_value(const ir_value *value, int64_t scale, bool low, qn__su
         add_constant(sum, value->bits[0], scale);
         return 0;
     }
+    if (low) value = word_product(value);
     const ir_instr *def = value->value_kind == IR_VALUE_RESULT ? value->def : NULL;
     if (!def || !depth) return add_leaf(value, scale, low, sum);
     ir_value *const *with = def->operands;
-    uint64_t factor = 0;
+    int64_t factor = 0;
     switch (def->op) {
     case IR_ADD:
     case IR_SUB: {
@@ -99,16 +109,19 @@ static unsigned add_value(const ir_value *value, int64_t scale, bool low, qn__su
         return used + add_value(with[1], other, low, sum, room - used, depth - 1);
     }
     case IR_SHL:
-        if (qn__ir_is_const(with[1])) factor = (uint64_t)1 << (with[1]->bits[0] & 63);
+        if (qn__ir_is_const(with[1])) factor = (int64_t)((uint64_t)1 << (with[1]->bits[0] & 63));
         break;
     case IR_MUL:
-        if (qn__ir_is_const(with[1])) factor = with[1]->bits[0];
+        if (!qn__ir_is_const(with[1])) break;
+        factor = (int64_t)with[1]->bits[0];
+        if (low && value->type.kind == IR_I32) factor = (int32_t)factor;
         break;
     default: break;
     }
     const int64_t limit = (int64_t)1 << 31; /* of strides */
-    if (factor && factor < (uint64_t)limit && scale > -limit && scale < limit) {
-        int64_t product = scale * (int64_t)factor;
+    const bool is_small = factor > (low ? -limit : 0) && factor < limit;
+    if (factor && is_small && scale > -limit && scale < limit) {
+        int64_t product = scale * factor;
         if (product > -limit && product < limit)
             return add_value(with[0], product, low, sum, room, depth - 1);
     }
