@@ -167,7 +167,8 @@ static void target(const qn__gpu *gpu, qn__target *target) {
                            .lacks_exact_sums =
                                gpu->emulated, /* it makes b of (a + b) - a; WGSL cannot forbid that */
                            .lacks_division = !gpu->emulated,
-                           .lacks_f32_denormals = true};
+                           .lacks_f32_denormals = true,
+                           .wants_unrolled = !gpu->emulated};
 }
 
 static const char *cache_key(const qn__gpu *gpu) { return gpu->cache_key; }
