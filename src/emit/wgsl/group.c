@@ -45,7 +45,8 @@ void qn__wgsl_guard(wgsl_emitter *e) {
     const char *past[3];
     for (uint32_t d = 0; d < 3; d++)
         past[d] = qn__wgsl_text(e, "%s >= %s", builtin(e, WGSL_GLOBAL_ID, d), word(e, QN__IMPLICIT_LIMIT, d));
-    qn__wgsl_open(e, "if (%s || %s || %s) {", past[0], past[1], past[2]);
+    qn__wgsl_open(e, "if ((%s) | (%s) | (%s)) {", past[0], past[1],
+                  past[2]); /* one branch, where || has three */
     qn__wgsl_line(e, "return;");
     qn__wgsl_close(e, "}");
 }
