@@ -57,14 +57,24 @@ const char *qn__wgsl_element(wgsl_emitter *e, const wgsl_class *class, uint32_t 
     return qn__wgsl_text(e, "%s[%s]", name, index);
 }
 
+/* Vectors from one place on differ in a constant that a device's accesses may have. */
+static const char *index_of_quad(wgsl_emitter *e, const wgsl_place *place) {
+    if (place->class->step != 4 || place->bytes % 16)
+        return qn__wgsl_text(e, "(%s) >> 2u", qn__wgsl_index(e, place, 0));
+    const char *first = qn__wgsl_text(e, "(bitcast<i32>(%s) >> 2u)", place->offset);
+    if (!place->bytes) return first;
+    return qn__wgsl_text(e, "%s %c %u", first, place->bytes < 0 ? '-' : '+',
+                         (unsigned)((place->bytes < 0 ? -place->bytes : place->bytes) / 16));
+}
+
 /* Four at once; NULL: the class is not made of vectors, or the access is not one's. */
 static const char *quad(wgsl_emitter *e, const wgsl_place *place, ir_type type, uint32_t align) {
     if (!place->class->quads || !qn__wgsl_is_quad(type, align)) return NULL;
     const wgsl_class *class = place->class;
     wgsl_object *object = &e->objects.data[class->object];
     object->is_used = true;
-    return qn__wgsl_text(e, "%s[(%s) >> 2u]", class->space == IR_LOCAL_SPACE ? class->name : object->name,
-                         qn__wgsl_index(e, place, 0));
+    const char *name = class->space == IR_LOCAL_SPACE ? class->name : object->name;
+    return qn__wgsl_text(e, "%s[%s]", name, index_of_quad(e, place));
 }
 
 /* Its type, where values of another are meant. */
