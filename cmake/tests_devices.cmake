@@ -96,7 +96,7 @@ foreach(device cuda vulkan)
 endforeach()
 quern_device_test(cuda unit.cuda.ring_batch unit_ring_batch)
 
-# WebGPU on lavapipe, by each implementation a part of the files (`make test-all` has all), and what is about memory.
+# WebGPU on lavapipe, by each implementation a part of the files and of the API's tests; `make test-all` has all.
 set(wgpu_native_shard 0/24)
 set(webgpu_dawn_shard 12/24)
 foreach(library wgpu_native webgpu_dawn)
@@ -105,7 +105,8 @@ foreach(library wgpu_native webgpu_dawn)
                       -j 1 tests/cl)
     # The WGSL of tests/wgsl is right, or wrong, by naga and Tint too, and gives what it is expected to.
     quern_device_test(webgpu wgsl.${library} ${on_webgpu} $<TARGET_FILE:wgsl_oracle> --run tests/wgsl)
-    foreach(name api_buffer api_graph backend_webgpu)
+    # The other api_* as well: scripts/test-long.
+    foreach(name api_buffer api_graph api_history api_memory api_required api_rounds api_sides api_state api_threads backend_webgpu)
         quern_device_test(webgpu unit.${library}.${name} ${on_webgpu} $<TARGET_FILE:unit_${name}>)
     endforeach()
 endforeach()
