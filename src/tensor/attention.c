@@ -5,19 +5,43 @@
 #include <string.h>
 
 #include "tensor/calls.h"
+#include "tensor/plan.h"
 
 /* Where the ops' integers are; the scale is the first of the reals. */
-enum { CAUSAL, LOGGED };
+enum { CAUSAL, LOGGED, BY_ROWS };
 enum { Q, K, V, OUT, LOGS, GRADIENT, BACKWARD_SOURCES };
 enum { RANK = 4, MOST_SIZE = 256 };
 
 /* ---- the calls ---- */
 
+/* An output of which the heads of a row lie together, as batches x length x heads x size, as the calls take it: with heads before rows. */
+static qn_array with_heads_first(const qn_array *array) {
+    qn_array a = *array;
+    int64_t strides[QN_MAX_RANK];
+    bool is_plain = true;
+    for (uint32_t d = 0; d < RANK; d++) is_plain = is_plain && a.strides[d] == 0;
+    if (is_plain) qn__contiguous_strides(RANK, a.sizes, strides);
+    for (uint32_t d = 0; d < RANK && is_plain; d++) a.strides[d] = strides[d];
+    const uint64_t size = a.sizes[1];
+    const int64_t stride = a.strides[1];
+    a.sizes[1] = a.sizes[2], a.strides[1] = a.strides[2];
+    a.sizes[2] = size, a.strides[2] = stride;
+    return a;
+}
+
+static qn_array output_array(const qn__node *node, const qn_array *array) {
+    return node->attributes.integers[BY_ROWS] && array->buffer ? with_heads_first(array) : *array;
+}
+
+static qn_tensor *output_tensor(const qn__node *node, qn_tensor *x) {
+    return node->attributes.integers[BY_ROWS] ? qn_permute(x, QN_AXES(0, 2, 1, 3)) : x;
+}
+
 qn_status qn__attention_run(qn_tensors *tensors, const qn__node *node, const qn_array *sources,
                             const qn_array *results) {
     const bool logged = node->attributes.integers[LOGGED] != 0;
     qn__storage *unwanted = NULL; /* the output, where the logarithms alone are asked for */
-    qn_array out = results[logged];
+    qn_array out = output_array(node, &results[logged]);
     if (!out.buffer) {
         const uint64_t *q = sources[Q].sizes;
         out = (qn_array){
@@ -54,9 +78,9 @@ qn_status qn__attention_backward_run(qn_tensors *tensors, const qn__node *node, 
     qn_attention_backward_desc desc = {.q = sources[Q],
                                        .k = sources[K],
                                        .v = sources[V],
-                                       .out = sources[OUT],
+                                       .out = output_array(node, &sources[OUT]),
                                        .logs = sources[LOGS],
-                                       .gradient = sources[GRADIENT],
+                                       .gradient = output_array(node, &sources[GRADIENT]),
                                        .scale = node->attributes.reals[0],
                                        .causal = node->attributes.integers[CAUSAL] != 0};
     desc.to_q = piece(&results[0], &sources[Q], &at);
@@ -199,7 +223,7 @@ void qn__attention_backward_gradient(qn__backward *w) {
     qn_tensor *by[3];
     for (uint32_t i = 0; i < 3; i++)
         by[i] = grouped(qn_cast(cut(w->gradient, n->sources[i], &at), wide), heads);
-    qn_tensor *g = grouped(qn_cast(w->sources[GRADIENT], wide), heads);
+    qn_tensor *g = grouped(qn_cast(output_tensor(n, w->sources[GRADIENT]), wide), heads);
     qn_tensor *P = weights_of(&p), *dP = qn_matmul(g, turned(p.v));
     qn_tensor *rest = qn_subtract(dP, row_sum(qn_multiply(P, dP))), *dS = qn_multiply(P, rest);
     qn_tensor *by_dS =
@@ -214,7 +238,8 @@ void qn__attention_backward_gradient(qn__backward *w) {
     w->given[Q] = ungrouped(qn_multiply(to_q, p.scale), type);
     w->given[K] = ungrouped(of_keys(qn_multiply(to_k, p.scale)), type);
     w->given[V] = ungrouped(of_keys(qn_matmul(turned(by_dP), g)), type);
-    w->given[GRADIENT] = ungrouped(qn_add(qn_matmul(by_dP, p.v), qn_matmul(P, by[2])), type);
+    w->given[GRADIENT] =
+        output_tensor(n, ungrouped(qn_add(qn_matmul(by_dP, p.v), qn_matmul(P, by[2])), type));
 }
 
 /* ---- what is asked for ---- */
@@ -268,23 +293,34 @@ static qn_tensor *fit_mask(qn_tensors *tensors, qn_tensor *mask, const qn__node 
 
 static bool is_tracked(const qn_tensor *x) { return x->node->needs_gradient && !x->owner->no_gradient; }
 
+/* Whether the queries of a row's heads lie together, as those that one product has made do: the output does, too, for the next one. */
+static bool lies_by_rows(qn__node *q) {
+    const qn_array a = qn__call_source(q).array;
+    return a.sizes[1] > 1 && a.sizes[2] > 1 && a.strides[1] > 0 && a.strides[1] < a.strides[2];
+}
+
 static qn_tensor *by_kernel(qn_tensor *const *x, qn_tensor *mask, const qn_tensor_attention_desc *d) {
     qn__node *const sources[] = {x[Q]->node, x[K]->node, x[V]->node, mask ? mask->node : NULL};
     const bool logged = is_tracked(x[Q]) || is_tracked(x[K]) || is_tracked(x[V]);
     const qn__node *q = x[Q]->node;
     const qn_element type = (qn_element)q->type;
-    const uint64_t sizes[RANK] = {q->sizes[0], q->sizes[1], q->sizes[2], x[V]->node->sizes[3]};
+    const bool by_rows = lies_by_rows(x[Q]->node);
+    const uint64_t sizes[RANK] = {q->sizes[0], q->sizes[by_rows ? 2 : 1], q->sizes[by_rows ? 1 : 2],
+                                  x[V]->node->sizes[3]};
+    /* The logarithms have heads first. */
+    const uint64_t log_sizes[] = {q->sizes[0], q->sizes[1], q->sizes[2]};
     qn__node *node = qn__call_node(q->owner, QN__OP_ATTENTION, logged ? qn__value_type(type) : type,
-                                   logged ? 3 : RANK, sizes, sources, mask ? 4 : 3);
+                                   logged ? 3 : RANK, logged ? log_sizes : sizes, sources, mask ? 4 : 3);
     if (node) {
+        node->attributes.integers[BY_ROWS] = by_rows;
         node->attributes.integers[CAUSAL] = d->causal;
         node->attributes.integers[LOGGED] = logged;
         node->attributes.reals[0] = d->scale;
     }
-    if (!node || !logged) return qn__handle(q->owner, node);
-    qn__node *out = qn__part_node(node, 1, type, RANK, sizes);
-    qn__node_release(node);
-    return qn__handle(q->owner, out);
+    qn__node *out = node && logged ? qn__part_node(node, 1, type, RANK, sizes) : node;
+    if (out != node) qn__node_release(node);
+    qn_tensor *y = qn__handle(q->owner, out);
+    return by_rows && !y->status ? qn_permute(y, QN_AXES(0, 2, 1, 3)) : y;
 }
 
 /* The first failed one; NULL: none. */

@@ -105,11 +105,16 @@ static qn_array array_at(const qn__node *shape, const qn__node *base, const qn__
     return a;
 }
 
-/* What lies in order below reshapes; NULL: nothing does. */
-static qn__node *in_order_below(qn__node *node) {
-    while (node->op == QN__OP_RESHAPE && !node->realised) node = node->sources[0];
-    const bool in_order = node->realised ? qn__is_contiguous(node) : qn__ops[node->op].kind != QN__VIEW;
-    return in_order ? node : NULL;
+/* Whether the array is of elements that follow each other. */
+static bool is_in_order(const qn_array *array) {
+    int64_t next = 1;
+    bool is_plain = true;
+    for (uint32_t d = 0; d < array->rank; d++) is_plain = is_plain && array->strides[d] == 0;
+    for (uint32_t d = array->rank; d-- > 0 && !is_plain;) {
+        if (array->sizes[d] != 1 && array->strides[d] != next) return false;
+        next *= (int64_t)array->sizes[d];
+    }
+    return true;
 }
 
 qn__seen qn__call_source(qn__node *source) {
@@ -124,12 +129,12 @@ qn__seen qn__call_source(qn__node *source) {
         place = below;
         node = node->sources[0];
     }
-    /* A reshape that joins dimensions shows an array of its own sizes. */
-    if (node->op == QN__OP_RESHAPE && !node->realised && in_order_below(node)) {
-        qn__node *base = in_order_below(node);
+    /* A reshape that joins dimensions of what lies in order shows an array of its own sizes. */
+    if (node->op == QN__OP_RESHAPE && !node->realised) {
+        const qn__seen below = qn__call_source(node->sources[0]);
         qn_array array = array_at(source, node, &place);
-        if (base->realised) array.offset += base->offset;
-        if (is_sayable(&array)) return (qn__seen){base, array};
+        array.offset += below.array.offset;
+        if (is_in_order(&below.array) && is_sayable(&array)) return (qn__seen){below.node, array};
     }
     const bool through = node->realised || qn__ops[node->op].kind != QN__VIEW || node->op == QN__OP_PAD;
     const qn__seen seen = {node, array_at(source, node, &place)};

@@ -73,33 +73,58 @@ static double difference(qn_tensor *a, qn_tensor *b) {
     return qn_tensor_item(qn_divide(qn_max(qn_abs(qn_subtract(a, b)), QN_ALL_AXES, false), largest));
 }
 
-static void orders_are_those_of_the_formula(void **state) {
-    tensor_fixture *f = fixture_of(state);
+/* Heads of rows, or of `by_rows` rows of heads that are seen as such. */
+static qn_tensor *operand(tensor_fixture *f, uint64_t batches, uint64_t heads, uint64_t length, uint64_t size,
+                          bool by_rows, uint32_t seed) {
+    if (!by_rows) return varied(f, QN_SHAPE(batches, heads, length, size), seed);
+    return qn_permute(varied(f, QN_SHAPE(batches, length, heads, size), seed), QN_AXES(0, 2, 1, 3));
+}
+
+static void check_orders(tensor_fixture *f, size_t number, bool by_rows) {
     const double room = f->info.capabilities & QN_CAN_F64 ? 1e-11 : 1e-4;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const attention_case *c = &cases[i];
-        assert_ok(f->context, qn_scope_begin(f->t));
-        qn_tensor *x[] = {varied(f, QN_SHAPE(c->batches, c->heads, c->queries, c->size), 1),
-                          varied(f, QN_SHAPE(c->batches, c->key_heads, c->keys, c->size), 2),
-                          varied(f, QN_SHAPE(c->batches, c->key_heads, c->keys, c->value_size), 3)};
-        for (uint32_t k = 0; k < 3; k++) qn_tensor_require_gradient(x[k], true);
-        const uint32_t orders = i == 0 && f->info.kind == QN_DEVICE_CPU ? ORDERS
-                                : c->size > 256                         ? 1
-                                                                        : 2,
-                       count = 1 + 3 * orders;
-        qn_tensor *mask = make_mask(f, c), *got[MOST], *wanted[MOST];
-        derive(f, by_op(x, mask, c), x, orders, got);
-        derive(f, formula(x, mask, c), x, orders, wanted);
-        if (i % 2) assert_ok(f->context, qn_tensor_realize(got[0]));
-        /* gradients are right behind that, too */ /* gradients are right behind that, too */
-        assert_ok(f->context, qn_realize(got, count));
-        assert_ok(f->context, qn_realize(wanted, count));
-        for (uint32_t k = 0; k < count; k++) {
-            const double d = difference(got[k], wanted[k]);
-            if (!(d < room)) fail_msg("case %zu, result %u: %g", i, k, d);
-        }
-        assert_ok(f->context, qn_scope_end(f->t));
+    const attention_case *c = &cases[number];
+    assert_ok(f->context, qn_scope_begin(f->t));
+    qn_tensor *x[] = {operand(f, c->batches, c->heads, c->queries, c->size, by_rows, 1),
+                      operand(f, c->batches, c->key_heads, c->keys, c->size, by_rows, 2),
+                      operand(f, c->batches, c->key_heads, c->keys, c->value_size, by_rows, 3)};
+    for (uint32_t k = 0; k < 3; k++) qn_tensor_require_gradient(x[k], true);
+    const uint32_t orders = number == 0 && f->info.kind == QN_DEVICE_CPU ? ORDERS
+                            : c->size > 256                              ? 1
+                                                                         : 2,
+                   count = 1 + 3 * orders;
+    qn_tensor *mask = make_mask(f, c), *got[MOST], *wanted[MOST];
+    derive(f, by_op(x, mask, c), x, orders, got);
+    derive(f, formula(x, mask, c), x, orders, wanted);
+    if (number % 2) assert_ok(f->context, qn_tensor_realize(got[0]));
+    /* gradients are right behind that, too */
+    assert_ok(f->context, qn_realize(got, count));
+    assert_ok(f->context, qn_realize(wanted, count));
+    for (uint32_t k = 0; k < count; k++) {
+        const double d = difference(got[k], wanted[k]);
+        if (!(d < room)) fail_msg("case %zu%s, result %u: %g", number, by_rows ? " by rows" : "", k, d);
     }
+    assert_ok(f->context, qn_scope_end(f->t));
+}
+
+static void orders_are_those_of_the_formula(void **state) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int by_rows = 0; by_rows < 2; by_rows++) check_orders(fixture_of(state), i, by_rows);
+}
+
+/* Of queries whose heads lie together for each row, the output does so too: rows of all heads are no copy of it. */
+static void count_line(void *user, const char *text) { (void)text, ++*(int *)user; }
+
+static void heads_of_a_row_stay_together(void **state) {
+    tensor_fixture *f = fixture_of(state);
+    int kernels = 0;
+    qn_tensor *all = qn_cast(varied(f, QN_SHAPE(2, 6, 4, 8), 1), QN_F32);
+    qn_tensor *x = qn_permute(all, QN_AXES(0, 2, 1, 3));
+    qn_tensor *rows = qn_permute(qn_attention(x, x, x, NULL), QN_AXES(0, 2, 1, 3));
+    qn_tensor *ones = qn_ones(f->t, QN_F32, QN_SHAPE(32, 3));
+    assert_ok(f->context, qn_realize((qn_tensor *[]){all, ones}, 2));
+    qn_tensor *y = qn_matmul(qn_reshape(rows, QN_SHAPE(12, 32)), ones);
+    assert_ok(f->context, qn_tensor_explain(&y, 1, NULL, count_line, &kernels));
+    assert_int_equal(kernels, 2);
 }
 
 /* By the mask as well, which is composed then. */
@@ -179,6 +204,7 @@ static void refusals(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(orders_are_those_of_the_formula),
+        cmocka_unit_test(heads_of_a_row_stay_together),
         cmocka_unit_test(masks_have_gradients),
         cmocka_unit_test(fewer_dimensions),
         cmocka_unit_test(dropout),
