@@ -60,15 +60,21 @@ static qn_tensor *of_probabilities(qn_tensor *logs, qn_tensor *target, int32_t a
     return qn__nn_reduced(qn_negate(qn_sum(products, QN_AXES(axis), false)), d->result);
 }
 
+/* Classes are compared in 32 bits where targets have no more: a half of what 64 take. */
+static qn_element number_type(const qn_tensor *target, uint64_t classes) {
+    return qn_element_size(qn_tensor_type(target)) <= 4 && classes <= INT32_MAX ? QN_I32 : QN_I64;
+}
+
 /* Of one class each: its logarithm is picked by comparing each class's number with the target. */
 static qn_tensor *of_one(qn_tensor *logs, qn_tensor *target, int32_t axis, const qn_classes_desc *d) {
     const qn_shape shape = qn_tensor_shape(logs);
     const qn_axes along = {1, {axis}};
     qn_tensors *t = qn_tensor_owner(logs);
     const uint64_t classes = shape.sizes[axis];
-    qn_tensor *numbers = qn_arange(t, QN_I64, 0, (double)classes, 1);
+    const qn_element type = number_type(target, classes);
+    qn_tensor *numbers = qn_arange(t, type, 0, (double)classes, 1);
     if (axis) numbers = qn__nn_by_channel(numbers, shape.rank);
-    qn_tensor *wanted = qn_cast(qn_unsqueeze(target, axis), QN_I64), *is_it = qn_equal(numbers, wanted);
+    qn_tensor *wanted = qn_cast(qn_unsqueeze(target, axis), type), *is_it = qn_equal(numbers, wanted);
     qn_tensor *weights = weights_along(d, axis, shape.rank);
     qn_tensor *picked = qn_sum(qn_where(is_it, logs, 0), along, false), *weight = NULL;
     if (weights) {

@@ -193,9 +193,14 @@ qn_tensor *qn_norm(qn_tensor *x, qn_axes axes, bool keep) {
     return qn_sqrt(reduce("qn_norm", QN__OP_SUM, qn_square(as_float(x)), &axes, keep));
 }
 
-/* The largest, but 0 where that is not finite: what exponents are taken beside. */
+/* The largest, which exponents are taken beside. Results do not depend on it, and so it has no gradient. */
+static qn_tensor *largest(const char *function, qn_tensor *x, const qn_axes *axes) {
+    return qn_detach(reduce(function, QN__OP_MAX, x, axes, true));
+}
+
+/* 0 where that is not finite. */
 static qn_tensor *base_of(qn_tensor *x, const qn_axes *axes) {
-    qn_tensor *most = reduce("qn_log_sum_exp", QN__OP_MAX, x, axes, true);
+    qn_tensor *most = largest("qn_log_sum_exp", x, axes);
     return qn_where(qn_is_inf(most), 0, most);
 }
 
@@ -218,14 +223,14 @@ qn_tensor *qn_log_sum_exp(qn_tensor *x, qn_axes axes, bool keep) {
 qn_tensor *qn_softmax(qn_tensor *x, int32_t axis) {
     const qn_axes axes = {1, {axis}};
     x = as_float(x);
-    qn_tensor *power = qn_exp(qn_subtract(x, reduce("qn_softmax", QN__OP_MAX, x, &axes, true)));
+    qn_tensor *power = qn_exp(qn_subtract(x, largest("qn_softmax", x, &axes)));
     return qn_multiply(power, qn_reciprocal(qn_sum(power, axes, true)));
 }
 
 qn_tensor *qn_log_softmax(qn_tensor *x, int32_t axis) {
     const qn_axes axes = {1, {axis}};
     x = as_float(x);
-    qn_tensor *rest = qn_subtract(x, reduce("qn_log_softmax", QN__OP_MAX, x, &axes, true));
+    qn_tensor *rest = qn_subtract(x, largest("qn_log_softmax", x, &axes));
     return qn_subtract(rest, qn_log(qn_sum(qn_exp(rest), axes, true)));
 }
 
