@@ -111,8 +111,26 @@ qn__node *qn__number_node(qn_tensors *tensors, qn_element type, const qn_operand
     return node;
 }
 
+/* Converted where it lies, and turned then: a product reads its operands in either order. */
+static qn__node *cast_below(qn__node *turned, qn_element type) {
+    qn__node *cast = qn__map_node(turned->owner, QN__OP_CAST, type, &turned->sources[0], 1);
+    qn__node *view =
+        cast ? qn__node_make(turned->owner, QN__OP_PERMUTE, type, turned->rank, turned->sizes) : NULL;
+    if (view) {
+        view->attributes = turned->attributes;
+        qn__node_add_source(view, cast);
+    }
+    qn__node_release(cast);
+    return view;
+}
+
 qn__node *qn__cast_node(qn__node *node, qn_element type) {
     if (!node || node->type == type) return node;
+    if (node->op == QN__OP_PERMUTE && !node->realised && !node->is_leaf) {
+        qn__node *view = cast_below(node, type);
+        qn__node_release(node);
+        return view;
+    }
     qn__node *cast = qn__map_node(node->owner, QN__OP_CAST, type, &node, 1);
     qn__node_release(node);
     return cast;
