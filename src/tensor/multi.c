@@ -6,6 +6,8 @@
 
 enum {
     MOST_PARTS = 32,
+    MOST_CHOICES =
+        192, /* on a GPU: with twice as many a work-group's choice takes ten times as long as what it does */
     LOCAL = 256,
     SMALL = 64,
     LARGE = 1024 /* work-items of a work-group, of a processor the last two */
@@ -60,7 +62,8 @@ bool qn__parts_fit(qn__maker *const *parts, size_t count) {
         bytes += 8 * (uint64_t)(parts[i]->num_arrays + parts[i]->num_constants + parts[i]->num_numbers + 2);
         arguments += parts[i]->num_arrays + parts[i]->num_constants;
     }
-    return count <= MOST_PARTS && arguments <= QN__ARGUMENTS &&
+    const bool processor = qn__tensors_on_processor(parts[0]->schedule->tensors);
+    return count <= MOST_PARTS && arguments <= (processor ? QN__ARGUMENTS : MOST_CHOICES) &&
            bytes <= parts[0]->schedule->tensors->info.max_args_size;
 }
 
