@@ -201,7 +201,12 @@ static void mark_phase(qn__maker *m, uint32_t phase) {
     mark_needed(m);
 }
 
-enum { MOST_HELD = 96 }; /* registers of 32 bits */
+/* Registers of 32 bits, of work-groups that a unit is to have more than one of; large ones have fewer. */
+enum { MOST_HELD = 96, LARGE = 512, MOST_OF_LARGE = 40 };
+
+static uint64_t most_held(const qn__maker *m) {
+    return m->shape.lanes * m->shape.rows > LARGE ? MOST_OF_LARGE : MOST_HELD;
+}
 
 /* Whether an earlier phase than this one, and this one, need a value. */
 static bool is_again_in(const qn__value *v, uint32_t phase) {
@@ -249,13 +254,13 @@ static void choose_held(qn__maker *m, uint32_t phases) {
             m->values[i].phases |= (uint64_t)m->values[i].needed << p;
     }
     for (uint32_t p = 2; p <= phases; p++) hold_for(m, p);
-    if (held_words(m) > MOST_HELD)
+    if (held_words(m) > most_held(m))
         for (size_t i = 0; i < m->demand->count; i++) {
             qn__value *v = &m->values[i];
             v->held = v->loads && v->is_inner && (v->phases & (v->phases - 1));
         }
     const uint64_t words = held_words(m);
-    if (words && words <= MOST_HELD) return;
+    if (words && words <= most_held(m)) return;
     for (size_t i = 0; i < m->demand->count; i++) m->values[i].held = false;
     m->shape.held = 0;
 }
@@ -302,11 +307,30 @@ static void begin_loop(qn__maker *m) {
     } else if (s->nests) {
         begin_nest(m, place);
         return;
+    } else if (s->ahead) {
+        qn__text_add(&m->head, "    _Pragma(\"unroll\") for (uint u = 0; u < %u; u++) {\n", s->ahead);
+        qn__text_add(&m->head, "        const %s j = turn + (%s)u * %u;\n", place, place, s->lanes);
     } else {
         qn__text_add(&m->head, "    for (%s j = (%s)lane * %u; j < length; j += %u) {\n", place, place,
                      s->width, s->lanes * s->width);
     }
     qn__loop_variables_add(m, &m->head, true, "j", "        ");
+}
+
+/* A turn of the loop begins with all that it loads, so that it is on its way together. */
+static void begin_turn(qn__maker *m, const qn__text *loads) {
+    const qn__shape *s = &m->shape;
+    const char *place = s->wide ? "long" : "int";
+    qn__text_add(&m->head, "    for (%s turn = (%s)lane; turn < length; turn += %u) {\n", place, place,
+                 s->lanes * s->ahead);
+    for (size_t i = 0; i < m->demand->count; i++) {
+        const qn__value *v = &m->values[i];
+        const qn_element type = (qn_element)instance_of(m, (uint32_t)i)->node->type;
+        if (v->needed && v->loads && v->is_inner)
+            qn__text_add(&m->head, "    %s a%zu[%u];\n", qn__element_of(type)->value, i, s->ahead);
+    }
+    begin_loop(m);
+    qn__text_add(&m->head, "%s    }\n", loads->length ? loads->text : "");
 }
 
 /* The loop of a phase, or the only elements of a map. */
@@ -331,13 +355,14 @@ static void write_phase(qn__maker *m, uint32_t phase) {
                           &elements, &after, indent);
         }
     }
+    if (m->shape.ahead) begin_turn(m, &packs);
     if (m->has_rows) begin_loop(m);
     if (m->shape.turns) qn__turn_read(m);
-    if (packs.length) qn__text_add(&m->head, "%s", packs.text);
+    if (packs.length && !m->shape.ahead) qn__text_add(&m->head, "%s", packs.text);
     add_pack_loop(m, &m->head, &elements, outer);
     if (after.length) qn__text_add(&m->head, "%s", after.text);
     if (m->has_rows)
-        qn__text_add(&m->head, m->shape.nests                     ? "    }\n    }\n"
+        qn__text_add(&m->head, m->shape.nests || m->shape.ahead   ? "    }\n    }\n"
                                : m->shape.held && !m->shape.exact ? "        }\n    }\n"
                                                                   : "    }\n");
     if (m->shape.turns) qn__text_add(&m->head, "        }\n    }\n");

@@ -44,7 +44,9 @@ typedef struct qn__shape {
     uint32_t
         held; /* times that a work-item takes so many, if it keeps its share of a row in registers; 0: it does not */
     bool exact; /* and all of these are of the row */
-    bool flat;  /* of maps: all loops are one dimension of the launch */
+    uint32_t
+        ahead; /* times that are one turn of the loop, so that their loads are on the way together; 0: it is one */
+    bool flat; /* of maps: all loops are one dimension of the launch */
     bool
         nests; /* of teams: they go through the innermost loop together, again and again for the other ones */
     bool

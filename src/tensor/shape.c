@@ -6,7 +6,8 @@ enum {
     MOST_LANES = 1024,
     COLUMNS = 32,    /* neighbouring rows of a work-group, where they lie across */
     MOST_TIMES = 16, /* that a work-item takes a pack, if it keeps them in registers */
-    SHORT_ROW = 32,  /* that a work-item of a processor has for itself */
+    MOST_AHEAD = 8,
+    SHORT_ROW = 32, /* that a work-item of a processor has for itself */
     MOST_FLAT =
         1
         << 16 /* iterations of a map whose places are found by divisions for the sake of being one kernel with others */
@@ -146,6 +147,16 @@ static void choose_team(qn__maker *m) {
     s->lanes = power_from(wanted, most < 32 ? most : 32, most < MOST_LANES ? most : MOST_LANES);
 }
 
+/* Columns of a row that lies across are short pieces of memory: of one at a time too few are on the way. */
+static void choose_ahead(qn__maker *m) {
+    const uint64_t length = qn__iterations(m, true);
+    for (uint32_t times = MOST_AHEAD; times > 1; times /= 2) {
+        if (length % ((uint64_t)m->shape.lanes * times)) continue;
+        m->shape.ahead = times;
+        return;
+    }
+}
+
 void qn__shape_choose(qn__maker *m) {
     qn__shape *s = &m->shape;
     *s = (qn__shape){.width = 1};
@@ -164,6 +175,7 @@ void qn__shape_choose(qn__maker *m) {
     s->held = holds && times <= MOST_TIMES ? (uint32_t)times : 0;
     s->exact = qn__iterations(m, true) % step == 0;
     if (s->team == QN__COLUMNS || (s->team == QN__ALONE && lies_across(m))) s->width = 1;
+    if (s->team == QN__COLUMNS) choose_ahead(m);
     const uint64_t rows = qn__iterations(m, false);
     const uint32_t local = s->lanes * s->rows;
     const uint64_t groups = (rows + s->rows - 1) / s->rows;

@@ -141,7 +141,13 @@ static void write_load(qn__maker *m, uint32_t i, qn__text *to, qn__text *packs, 
         qn__turn_load(m, to, i, indent);
         return;
     }
-    if (!is_pack_load(m, i)) {
+    if (m->shape.ahead && v->is_inner && packs) {
+        write_load(m, i, packs, NULL, indent);
+        qn__text_add(packs, "%sa%u[u] = %s;\n", indent, i, v->name);
+        qn__text_add(to, "%sconst %s %s = a%u[u];\n", indent, e->value, v->name, i);
+        return;
+    }
+    if (!packs || !is_pack_load(m, i)) {
         if (!condition) {
             qn__text_add(to, "%sconst %s %s = x%u[", indent, e->value, v->name, array);
             qn__form_add(m, to, &v->form, v->is_inner);

@@ -82,6 +82,23 @@ static void too_many(void **state) {
     assert_true(launches >= 3 && launches <= 12);
 }
 
+/* A work-group of a GPU chooses its arrays and numbers, and not from too many. */
+static qn_tensor *of_many(qn_tensor *x, uint32_t i) {
+    (void)i;
+    return qn_add(qn_multiply_add(x, 0.5, 0.25), qn_multiply(qn_add(qn_square(x), 2), 3));
+}
+
+static void not_too_many_choices(void **state) {
+    enum { PARTS = 32, LEAST = 2 };
+    tensor_fixture *f = fixture_of(state);
+    qn_tensor *x[PARTS];
+    const bool processor = f->info.kind == QN_DEVICE_CPU ||
+                           (f->info.kind == QN_DEVICE_OPENCL && (f->info.capabilities & QN_CAN_EMULATE));
+    if (processor) skip();
+    make_matrices(f, x, PARTS);
+    assert_true(compare(f, of_many, x, PARTS) >= LEAST);
+}
+
 /* What needs another one comes behind it, and what others need does not come too late. */
 static void those_that_wait(void **state) {
     tensor_fixture *f = fixture_of(state);
@@ -181,6 +198,7 @@ int main(void) {
     } list[] = {{"the same of many sizes", the_same_of_many_sizes},
                 {"different ones", different_ones},
                 {"too many", too_many},
+                {"not too many choices", not_too_many_choices},
                 {"those that wait", those_that_wait},
                 {"read and written", read_and_written},
                 {"what all need comes first", what_all_need_comes_first}};

@@ -137,6 +137,70 @@ static void rows_in_registers(void **state) {
     end_tensors(&f);
 }
 
+/* Logarithms of shares do not depend on what exponents are taken beside: the gradient does not look for the largest again. */
+static void gradients_of_shares(void **state) {
+    (void)state;
+    enum { CLASSES = 33 };
+    tensor_fixture f = make_tensors(NULL);
+    static float got[ROWS * CLASSES], shares[ROWS * CLASSES];
+    qn_tensor *x = counting(&f, QN_SHAPE(ROWS, CLASSES), -3, 0.0043f), *by_x;
+    qn_tensor *w = qn_equal(qn_arange(f.t, QN_I32, 0, CLASSES, 1), 7); /* one class counts */
+    assert_ok(f.context, qn_realize((qn_tensor *[]){x, w}, 2));
+    qn_tensor_require_gradient(x, true);
+    qn_tensor *loss = qn_sum(qn_where(w, qn_log_softmax(x, 1), 0), QN_ALL_AXES, false);
+    assert_ok(f.context, qn_gradients(loss, &x, 1, &by_x));
+    const kernels k = explain(&f, &by_x, 1);
+    for (size_t i = 0; i < k.count; i++) assert_null(strstr(k.words[i], "equal"));
+    read_floats(&f, by_x, got, ROWS * CLASSES);
+    read_floats(&f, qn_softmax(qn_detach(x), 1), shares, ROWS * CLASSES);
+    for (int i = 0; i < ROWS * CLASSES; i++)
+        assert_true(fabsf(got[i] - ((float)(i % CLASSES == 7) - shares[i])) < 1e-5f);
+    end_tensors(&f);
+}
+
+/* What is converted behind a transposition is converted where it lies: no tiles are turned for a product, which takes either order. */
+static void note_tiles(void *user, const char *text) {
+    if (strstr(text, "local ")) *(bool *)user = true;
+}
+
+static void converted_weights_stay_where_they_are(void **state) {
+    (void)state;
+    tensor_fixture f = make_tensors(NULL);
+    bool has_tiles = false;
+    float got[ROWS * COLUMNS], wanted[ROWS * COLUMNS];
+    qn_tensor *x = counting(&f, QN_SHAPE(ROWS, INNER), -1, 0.00390625f),
+              *w = counting(&f, QN_SHAPE(COLUMNS, INNER), -0.5f, 0.015625f), *narrow_x = narrow(x);
+    assert_ok(f.context, qn_realize((qn_tensor *[]){x, narrow_x, w}, 3));
+    qn_tensor *y = qn_matmul(narrow_x, narrow(qn_transpose(w, 0, 1)));
+    assert_ok(f.context, qn_tensor_explain(&y, 1, &(qn_explain_desc){.text = true}, note_tiles, &has_tiles));
+    assert_false(has_tiles);
+    read_floats(&f, qn_cast(y, QN_F32), got, ROWS * COLUMNS);
+    read_floats(&f, qn_matmul(x, qn_transpose(w, 0, 1)), wanted, ROWS * COLUMNS);
+    for (int i = 0; i < ROWS * COLUMNS; i++)
+        assert_true(fabsf(got[i] - wanted[i]) <= 0.02f * (1 + fabsf(wanted[i])));
+    end_tensors(&f);
+}
+
+/* Sums of columns, of which several are on the way at a time where the number of rows goes that far. */
+static void sums_of_columns(void **state) {
+    (void)state;
+    enum { WIDE = 70 };
+    static const uint64_t rows[] = {8, 24, 32, 64, 65, 96, 128, 200};
+    float sums[WIDE];
+    tensor_fixture f = make_tensors(NULL);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        qn_tensor *x = counting(&f, QN_SHAPE(rows[i], WIDE), 0, 1);
+        qn_tensor *part = qn_slice(qn_multiply(x, 2), 0, 1, QN_END, 1);
+        read_floats(&f, qn_sum(qn_pad(part, 0, 1, 0, 3), QN_AXES(0), false), sums, WIDE);
+        for (uint64_t c = 0; c < WIDE; c++) {
+            double wanted = 3;
+            for (uint64_t r = 1; r < rows[i]; r++) wanted += 2.0 * (double)(r * WIDE + c);
+            assert_near(sums[c], wanted);
+        }
+    }
+    end_tensors(&f);
+}
+
 /* ---- updates ---- */
 
 /* A tensor that is given a sum: the kernel of the sum leaves the update to one of elements, which writes in its memory. */
@@ -176,7 +240,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(weights_of_a_batch),        cmocka_unit_test(converted_biases),
         cmocka_unit_test(differences_from_the_mean), cmocka_unit_test(rows_in_registers),
-        cmocka_unit_test(sums_are_added_in_place),
+        cmocka_unit_test(gradients_of_shares),       cmocka_unit_test(converted_weights_stay_where_they_are),
+        cmocka_unit_test(sums_of_columns),           cmocka_unit_test(sums_are_added_in_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
