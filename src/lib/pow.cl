@@ -42,17 +42,16 @@ float pow_positive_f32(float x, float y, float y_low) {
     return x == 0.0f || x == 1.0f / 0.0f ? edge : result;
 }
 
-/* 0: not an integer, 1: odd, 2: even; beyond 2^24 (2^53) all numbers are even. */
-int parity_f32(float y) {
+/* Beyond 2^24 (2^53) all numbers are even. Comparisons alone, which C compilers make masks of vectors of. */
+int is_odd_f32(float y) {
     float halved = y * 0.5f;
-    return trunc(y) != y ? 0 : trunc(halved) == halved ? 2 : 1;
+    return trunc(y) == y && trunc(halved) != halved;
 }
 
 float pow(float x, float y) {
-    int parity = parity_f32(y);
     float result = pow_positive_f32(fabs(x), y, 0.0f);
-    result = signbit(x) && parity == 1 ? -result : result;
-    result = x < 0.0f && x > -1.0f / 0.0f && parity == 0 ? 0.0f / 0.0f : result;
+    result = signbit(x) && is_odd_f32(y) ? -result : result;
+    result = x < 0.0f && x > -1.0f / 0.0f && trunc(y) != y ? 0.0f / 0.0f : result;
     result = isnan(x) || isnan(y) ? x + y : result;
     result = x == -1.0f && isinf(y) ? 1.0f : result;
     return x == 1.0f || y == 0.0f ? 1.0f : result;
@@ -128,17 +127,16 @@ double pow_positive_f64(double x, double y, double y_low) {
     return x == 0.0 || x == 1.0 / 0.0 ? edge : result;
 }
 
-/* 0: not an integer, 1: odd, 2: even; beyond 2^24 (2^53) all numbers are even. */
-int parity_f64(double y) {
+/* Beyond 2^24 (2^53) all numbers are even. Comparisons alone, which C compilers make masks of vectors of. */
+int is_odd_f64(double y) {
     double halved = y * 0.5;
-    return trunc(y) != y ? 0 : trunc(halved) == halved ? 2 : 1;
+    return trunc(y) == y && trunc(halved) != halved;
 }
 
 double pow(double x, double y) {
-    int parity = parity_f64(y);
     double result = pow_positive_f64(fabs(x), y, 0.0);
-    result = signbit(x) && parity == 1 ? -result : result;
-    result = x < 0.0 && x > -1.0 / 0.0 && parity == 0 ? 0.0 / 0.0 : result;
+    result = signbit(x) && is_odd_f64(y) ? -result : result;
+    result = x < 0.0 && x > -1.0 / 0.0 && trunc(y) != y ? 0.0 / 0.0 : result;
     result = isnan(x) || isnan(y) ? x + y : result;
     result = x == -1.0 && isinf(y) ? 1.0 : result;
     return x == 1.0 || y == 0.0 ? 1.0 : result;
