@@ -194,8 +194,9 @@ const ast_type *qn__type_matrix(ast_types *types, ir_matrix matrix, const ast_ty
     record->is_named_by_typedef = record->is_complete = true;
     record->matrix = matrix;
     type_node *node = node_of(type);
-    node->type.size = record->size = (share * element->size + 3) / 4 * 4;
-    node->type.align = record->align = 4;
+    const uint32_t word = element->size > 4 ? (uint32_t)element->size : 4; /* as it is held in registers */
+    node->type.size = record->size = (share * element->size + word - 1) / word * word;
+    node->type.align = record->align = word;
     qn__vec_push(types->arena, &types->matrices, type);
     return type;
 }
