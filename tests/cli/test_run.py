@@ -66,6 +66,18 @@ class Values(ToolTest):
         self.run_kernel(source, "--global", 1, "raw:00", "buf:int:1@-", status=USAGE, error="'s v'")
         self.run_kernel(source, "--global", 1, "int:5", "buf:int:1@-", status=USAGE, error="raw:HEX")
 
+    def test_buffers_of_structs(self):
+        self.write("params.wgsl", """struct Params { rows: u32, scale: f32, at: vec2<i32> }
+            @group(0) @binding(0) var<uniform> p: Params;
+            @group(0) @binding(1) var<storage, read_write> out: array<f32>;
+            @compute @workgroup_size(1) fn k() { out[0] = f32(p.rows) * p.scale + f32(p.at.x * p.at.y); }""")
+        run = lambda values, **how: self.quern("run", "params.wgsl", "--global", 1, "buf:uint:4=" + values, "buf:float:1@-", **how)
+        self.assertEqual(run("64,float:0.5,int:-1,int:2"), "out = 30\n")
+        for values in ("64,double:0.5", "64,float2:0.5", "64,cat:1", "64,float:", "64,int:x", "64,:1"):
+            run(values, status=USAGE, error="a value is not a number of that type")
+        self.run_kernel("kernel void k(float v, global int *out) {}", "--global", 1, "float:uint:5", "buf:int:1", status=USAGE,
+                        error="a value is not a number of that type")
+
     def test_local_and_null(self):
         source = """kernel void k(local int *tmp, global int *maybe, global int *out) {
             int i = get_local_id(0); tmp[i] = i; barrier(CLK_LOCAL_MEM_FENCE);

@@ -12,6 +12,16 @@ static int wrong(const char *text, const char *what) {
     return tool_fail(TOOL_USAGE, "argument '%s': %s", text, what);
 }
 
+/* One value: V, or in a type of its own that is as large, TYPE:V. */
+static bool parse_scalar(const char *text, size_t length, qn_type type, unsigned char *to) {
+    const char *colon = memchr(text, ':', length);
+    if (!colon) return tool_value_parse(text, length, type, to);
+    tool_type own;
+    if (!tool_type_parse(text, (size_t)(colon - text), &own) || own.lanes != 1) return false;
+    return tool_type_scalar_size(own.type) == tool_type_scalar_size(type) &&
+           tool_value_parse(colon + 1, (size_t)(text + length - colon - 1), own.type, to);
+}
+
 /* Values separated by commas into `to`, lanes of one element after another; a 3-vector skips its fourth
    place. Gives the number of values, or -1 for a bad one. */
 static long parse_values(const char *text, size_t length, tool_type type, unsigned char *to, uint64_t room) {
@@ -22,7 +32,7 @@ static long parse_values(const char *text, size_t length, tool_type type, unsign
         size_t n = (size_t)((comma ? comma : end) - text);
         uint64_t slot = type.lanes == 3 ? (uint64_t)(count / 3 * 4 + count % 3) : (uint64_t)count;
         unsigned char value[8];
-        if (!tool_value_parse(text, n, type.type, value)) return -1;
+        if (!parse_scalar(text, n, type.type, value)) return -1;
         if ((slot + 1) * size <= room) memcpy(to + slot * size, value, size);
         text += n + 1;
     }
@@ -38,7 +48,7 @@ static int parse_value(const char *colon, tool_arg *arg) {
     arg->size = tool_type_size(arg->type);
     arg->data = tool_alloc(arg->size);
     long count = parse_values(colon + 1, strlen(colon + 1), arg->type, arg->data, arg->size);
-    if (count < 0) return wrong(arg->text, "a value is not a number of that type");
+    if (count < 0 || strchr(colon + 1, ':')) return wrong(arg->text, "a value is not a number of that type");
     if (count == 1 && arg->type.lanes > 1) { /* one value for all lanes */
         unsigned size = tool_type_scalar_size(arg->type.type);
         for (unsigned lane = 1; lane < arg->type.lanes; lane++)
