@@ -1,5 +1,6 @@
 /* What is encoded, submitted and done. Callbacks come while this thread asks for them (qn__wg_advance), so that none
    needs a lock of its own. */
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -265,7 +266,10 @@ void qn__wg_advance(qn__gpu *gpu) {
         }
         gpu->advancing = false;
     }
+    const bool is_beside =
+        gpu->emulated && gpu->first; /* whoever asks has the processor that its work needs */
     pthread_mutex_unlock(&gpu->lock);
+    if (is_beside) sched_yield();
 }
 
 typedef struct waiting {
