@@ -88,9 +88,11 @@ static const qn__c_spelling spellings[IR_OP_COUNT] = {
     [IR_UMULHI] = {"qn_umulhi_%t(%a, %b)",
                    HELPER("umulhi", "%t a, %t b",
                           "if (%w < 32) return (%t)((u32)(%u)a * (u32)(%u)b >> (%w & 31)); "
+                          "if (%w == 32) return (%t)((u64)(%u)a * (u64)(%u)b >> 32); "
                           "return (%t)(((unsigned __int128)(%u)a * (unsigned __int128)(%u)b) >> %w);")},
     [IR_SMULHI] = {"qn_smulhi_%t(%a, %b)", HELPER("smulhi", "%t a, %t b",
                                                   "if (%w < 32) return (%t)((int)a * (int)b >> (%w & 31)); "
+                                                  "if (%w == 32) return (%t)((i64)a * (i64)b >> 32); "
                                                   "return (%t)(((__int128)a * (__int128)b) >> %w);")},
     [IR_UDIV] = {"qn_udiv_%t(%a, %b)", HELPER("udiv", "%t a, %t b", "return b ? (%t)((%u)a / (%u)b) : a;")},
     [IR_UREM] = {"qn_urem_%t(%a, %b)", HELPER("urem", "%t a, %t b", "return b ? (%t)((%u)a %% (%u)b) : 0;")},

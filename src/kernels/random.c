@@ -12,7 +12,7 @@ typedef struct plan {
     qn_kernel *kernel;
     qn__walk_block walk;
     uint64_t count;
-    bool packed; /* contiguous: BLOCKS blocks a work-item, in groups of GROUP */
+    uint32_t blocks; /* contiguous: so many a work-item, in groups of GROUP; else 0 */
 } plan;
 
 /* The array's dimensions as they are, the last one first: numbers go by the order of indices, not of addresses. */
@@ -59,17 +59,20 @@ static qn_status make_random(qn_kernels *kernels, const void *request, void *out
     const qn__walk walk = in_order(&d->to);
     p->walk = qn__walk_block_of(&walk, 1);
     p->count = qn_array_count(&d->to);
-    p->packed = walk.rank == 1 && walk.strides[0][0] == 1 && !qn__is_processor(kernels) &&
-                kernels->info.max_group_size >= GROUP;
+    const bool packed = walk.rank == 1 && walk.strides[0][0] == 1 && kernels->info.max_group_size >= GROUP;
+    p->blocks = !packed                     ? 0
+                : qn__is_processor(kernels) ? 1
+                                            : BLOCKS; /* whose compiler makes vectors of work-items */
     char options[320];
     int at = snprintf(options, sizeof options, "-D TO=%s -D VALUE=%s -D TO_CONVERT=%s -D RANK=%u%s%s%s",
                       qn__element(type)->storage, qn__element(value)->value,
                       qn__element_conversion(value, type).text, walk.rank, is_wide(type) ? " -D WIDE" : "",
                       qn__element(type)->is_float ? "" : " -D WHOLE",
                       d->distribution == QN_RANDOM_NORMAL ? " -D NORMAL" : "");
-    if (p->packed)
-        snprintf(options + at, sizeof options - (size_t)at, " -D GROUP=%d -D BLOCKS=%d -D TO_WORD=%s", GROUP,
-                 BLOCKS, qn__element_word(qn__element(type)->size * (is_aligned(d) ? block_count(type) : 1)));
+    if (packed)
+        snprintf(options + at, sizeof options - (size_t)at, " -D GROUP=%d -D BLOCKS=%u -D TO_WORD=%s", GROUP,
+                 p->blocks,
+                 qn__element_word(qn__element(type)->size * (is_aligned(d) ? block_count(type) : 1)));
     return qn__variant_get(kernels, &(qn__variant){"random.cl", "random", options}, &p->kernel);
 }
 
@@ -97,9 +100,10 @@ static qn_status launch(qn_stream *stream, const plan *p, const qn_random_desc *
     }
     const uint32_t a_block = block_count(d->to.type);
     const uint64_t blocks = (d->offset % a_block + p->count - 1) / a_block + 1;
-    const qn_range range = p->packed ? (qn_range){.global = {((blocks - 1) / (GROUP * BLOCKS) + 1) * GROUP},
-                                                  .local = {GROUP, 1, 1}}
-                                     : (qn_range){.global = {blocks}};
+    const qn_range range =
+        p->blocks ? (qn_range){.global = {((blocks - 1) / ((uint64_t)GROUP * p->blocks) + 1) * GROUP},
+                               .local = {GROUP, 1, 1}}
+                  : (qn_range){.global = {blocks}};
     const qn_arg args[] = {qn_arg_bytes(p->walk.words, p->walk.size),
                            qn_arg_unsigned(d->seed),
                            qn_arg_unsigned(d->offset),
@@ -108,7 +112,7 @@ static qn_status launch(qn_stream *stream, const plan *p, const qn_random_desc *
                            whole ? qn_arg_unsigned(span) : qn_arg_bytes(b, size),
                            qn_arg_unsigned(d->to.offset),
                            qn_arg_buffer(d->to.buffer)};
-    const uint32_t first = p->packed ? 1 : 0; /* who is contiguous needs no walk */
+    const uint32_t first = p->blocks ? 1 : 0; /* who is contiguous needs no walk */
     return qn_launch(stream, p->kernel, &range, args + first, sizeof args / sizeof *args - first);
 }
 
