@@ -82,10 +82,21 @@ static to_pack converted(ulong block, ulong seed, VALUE a, SPAN b) {
 
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 random(ulong seed, ulong first, ulong count, VALUE a, SPAN b, ulong to_begin, global TO *restrict to) {
-    const ulong group = first / COUNT + (ulong)get_group_id(0) * (GROUP * BLOCKS), block = group + get_local_id(0);
+    const ulong group = first / COUNT + (ulong)get_group_id(0) * (GROUP * BLOCKS);
     const bool whole = group * COUNT >= first && group * COUNT - first + GROUP * BLOCKS * COUNT <= count;
+    to += (long)to_begin;
+#ifdef APART
+    // On processors. A branch with a barrier is around the loop over work-items, not in it: of this one the compiler makes vectors.
+    if (whole) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const ulong own = group + get_local_id(0);
+        to_pack_store(to + (long)(own * COUNT - first), converted(own, seed, a, b));
+        return;
+    }
+#endif
+    const ulong block = group + get_local_id(0);
     const ulong begin = block * COUNT - first; // wraps where the block begins before the first number
-    to += (long)to_begin + (long)begin;
+    to += (long)begin;
     #pragma unroll 2
     for (uint j = 0; j < BLOCKS; j++) {
         const to_pack r = converted(block + j * GROUP, seed, a, b);

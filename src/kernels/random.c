@@ -70,9 +70,10 @@ static qn_status make_random(qn_kernels *kernels, const void *request, void *out
                       qn__element(type)->is_float ? "" : " -D WHOLE",
                       d->distribution == QN_RANDOM_NORMAL ? " -D NORMAL" : "");
     if (packed)
-        snprintf(options + at, sizeof options - (size_t)at, " -D GROUP=%d -D BLOCKS=%u -D TO_WORD=%s", GROUP,
-                 p->blocks,
-                 qn__element_word(qn__element(type)->size * (is_aligned(d) ? block_count(type) : 1)));
+        snprintf(options + at, sizeof options - (size_t)at, " -D GROUP=%d -D BLOCKS=%u -D TO_WORD=%s%s",
+                 GROUP, p->blocks,
+                 qn__element_word(qn__element(type)->size * (is_aligned(d) ? block_count(type) : 1)),
+                 p->blocks == 1 ? " -D APART" : "");
     return qn__variant_get(kernels, &(qn__variant){"random.cl", "random", options}, &p->kernel);
 }
 
