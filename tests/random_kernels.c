@@ -16,7 +16,8 @@
 #include "vm/vm.h"
 
 enum {
-    BATCH = 8,
+    BATCH = 8, /* kernels of a program and a process, if nothing else is said */
+    MOST_BATCH = 64,
     TEXT_SIZE = 1 << 20,
     MOST_CONFIGS = 4,
     SECONDS_A_BATCH = 240,
@@ -39,7 +40,7 @@ static const config configs[] = {{"interpreter", "cpu", -1, true},
 
 typedef struct options {
     unsigned long long first, count;
-    unsigned statements, features;
+    unsigned statements, features, batch;
     const char *compiler; /* of the CPU device */
     const char *device;   /* compare this device, at full optimisation, in place of the CPU's levels */
     const char *text;     /* a file */
@@ -59,6 +60,7 @@ static const char help[] =
     "  --features N     which of them, a sum: 1 doubles, 2 sub-groups, 4 returns before barriers, 8 generic "
     "pointers\n"
     "  --safe           safe programs, some of whose indices are out of range; no sub-groups\n"
+    "  --batch N        kernels of a program and a process (8; at most 64): more save contexts\n"
     "  --show           print the source instead\n"
     "  --text FILE      with --count 1: FILE, in place of the seed's kernel, which it was\n";
 
@@ -282,7 +284,7 @@ static unsigned compare(const config *c, const options *o, unsigned long long se
 }
 
 static unsigned run_batch(const options *wanted, unsigned long long first, unsigned count) {
-    static uint32_t results[2][BATCH][OUT_COUNT];
+    static uint32_t results[2][MOST_BATCH][OUT_COUNT];
     options own = *wanted;
     const options *o = &own;
     unsigned failures = 0;
@@ -347,7 +349,7 @@ static bool device_is_missing(const char *name) {
 }
 
 int main(int argc, char **argv) {
-    options o = {.first = 1, .count = 64, .statements = 40, .features = RANDOM_EVERYTHING};
+    options o = {.first = 1, .count = 64, .statements = 40, .batch = BATCH, .features = RANDOM_EVERYTHING};
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
         if (strcmp(argv[i], "--show") == 0) {
@@ -365,6 +367,8 @@ int main(int argc, char **argv) {
             o.statements = (unsigned)strtoul(value, NULL, 0), i++;
         } else if (strcmp(argv[i], "--features") == 0) {
             o.features = (unsigned)strtoul(value, NULL, 0), i++;
+        } else if (strcmp(argv[i], "--batch") == 0) {
+            o.batch = (unsigned)strtoul(value, NULL, 0), i++;
         } else if (strcmp(argv[i], "--text") == 0) {
             o.text = value, i++;
         } else if (strcmp(argv[i], "--compiler") == 0) {
@@ -377,16 +381,17 @@ int main(int argc, char **argv) {
         }
     }
     if (o.statements < 4) o.statements = 4;
+    if (o.batch < 1 || o.batch > MOST_BATCH) o.batch = BATCH;
     if (o.show) {
-        char *text = source_of(&o, o.first, o.count < BATCH ? (unsigned)o.count : BATCH);
+        char *text = source_of(&o, o.first, o.count < o.batch ? (unsigned)o.count : o.batch);
         if (text) fputs(text, stdout);
         free(text);
         return text ? 0 : 1;
     }
     if (device_is_missing(o.device)) return SKIPPED;
     bool fine = true;
-    for (unsigned long long at = 0; at < o.count; at += BATCH) {
-        unsigned count = o.count - at < BATCH ? (unsigned)(o.count - at) : BATCH;
+    for (unsigned long long at = 0; at < o.count; at += o.batch) {
+        unsigned count = o.count - at < o.batch ? (unsigned)(o.count - at) : o.batch;
         if (!guarded_batch(&o, o.first + at, count)) fine = false;
     }
     if (fine) printf("%llu random kernels from seed %llu: all the same\n", o.count, o.first);
