@@ -268,7 +268,8 @@ static ir_value *scale_f32(qn__lowering *l, ir_value *value, ir_value *n) {
     ir_value *exponent = qn__make2(l, IR_ADD, field, n), *sign = with(l, IR_AND, bits, 0x80000000);
     ir_value *scaled_bits = qn__make2(l, IR_ADD, bits, with(l, IR_SHL, n, 23));
     ir_value *is_large = qn__make2(l, IR_SLT, word(l, 254), exponent);
-    ir_value *is_small = qn__make2(l, IR_OR, with(l, IR_SLT, exponent, 1), with(l, IR_EQ, field, 0));
+    ir_value *was_small = with(l, IR_EQ, field, 0);
+    ir_value *is_small = qn__make2(l, IR_OR, with(l, IR_SLT, exponent, 1), was_small);
     ir_value *infinite = with(l, IR_OR, sign, 0x7f800000);
     bits = qn__make_select(l, is_large, infinite, scaled_bits);
     bits = qn__make_select(l, is_small, sign, bits);
@@ -295,12 +296,14 @@ static ir_value *without_denormals(qn__lowering *l, ir_value *const *x) {
     ir_value *exponent = with(l, IR_ADD, qn__make2(l, IR_ADD, field[0], field[1]), (uint32_t)-f->bias);
     ir_value *distance = qn__make2(l, IR_SUB, field[2], exponent);
     ir_value *addend = digits_f32(l, x[2], clamp(l, distance, -f->far, f->far));
-    sum p = two_product(l, digits_f32(l, x[0], NULL), digits_f32(l, x[1], NULL));
+    ir_value *first = digits_f32(l, x[0], NULL), *second = digits_f32(l, x[1], NULL);
+    sum p = two_product(l, first, second);
     sum u = two_sum(l, addend, p.error), v = two_sum(l, p.value, u.value);
     ir_value *last = add(l, v.value, make_odd(l, two_sum(l, u.error, v.error)));
     ir_value *usual = scale_f32(l, last, with(l, IR_SUB, exponent, (uint32_t)f->bias));
     usual = qn__make_select(l, qn__make2(l, IR_SLT, word(l, (uint32_t)f->far), distance), x[2], usual);
-    ir_value *factors = qn__make2(l, IR_AND, is_normal(l, field[0]), is_normal(l, field[1]));
+    ir_value *factors = is_normal(l, field[0]);
+    factors = qn__make2(l, IR_AND, factors, is_normal(l, field[1]));
     ir_value *all = qn__make2(l, IR_AND, factors, is_normal(l, field[2]));
     ir_value *is_zero = with(l, IR_EQ, field[2], 0);
     return qn__make_select(l, all, usual, extraordinary(l, factors, is_zero, x));
