@@ -26,5 +26,9 @@ static void i32_store4(global int *p, size_t i, int4 v) { *(global int4 *)(p + i
 
 #ifdef cl_khr_fp64
 static double4 f64_load4(global const double *p, size_t i) { return *(global const double4 *)(p + i); }
-static void f64_store4(global double *p, size_t i, double4 v) { *(global double4 *)(p + i) = v; }
+// Buffers may begin at any multiple of 16 bytes.
+static void f64_store4(global double *p, size_t i, double4 v) {
+    *(global double2 *)(p + i) = v.lo;
+    *(global double2 *)(p + i + 2) = v.hi;
+}
 #endif

@@ -1,6 +1,7 @@
 // qn_kernels_matmul by matrix units (qn_matrix in docs/language.md), for the types that they take. WM by WN sub-groups of LANES
 // work-items compute SM by SN elements each, as fragments of 16 by 16. By -D: A_UNIT, B_UNIT: the operands' types in the
-// language; BITS: an integer of their size, as which they are moved; SIZE, its bytes. Tiles lie in local memory as in global
+// language; BITS: an integer of their size, as which they are moved; SIZE, its bytes; STAGES: so many tiles have room, and all but one
+// are on their way by async copies (BYTES are two fragments' then). Tiles lie in local memory as in global
 // memory, in pieces of 16 bytes: fragments are loaded in either order.
 // Groups: as in tile.cl.
 #include "numbers.h"
@@ -9,12 +10,18 @@
 #define BN     (WN * SN)
 #define PIECE  (16 / SIZE)     // elements of 16 bytes, which are moved at once
 #define BK     (BYTES / SIZE)  // one step along k
-#define FK     (32 / SIZE)     // of a fragment
+#define FK     (SIZE == 8 ? 8 : 32 / SIZE) // of a fragment
 #define SIDE   16              // its rows and columns
 #define STRIP  (SIDE + 4)      // a row of a fragment of sums in local memory
 #define BAND   8               // tiles
+#ifdef STAGES
+#define TILES STAGES
+#else
+#define TILES 2
+#endif
 #define LINES(along_k, side) ((along_k) ? (side) : BK)
-#define PITCH(along_k, side) (((along_k) ? BK : (side)) / PIECE + 1) // pieces of a line; one more: other banks for the next
+#define PAD    (SIZE == 8 ? 2 : 1) // pieces of a line more than it needs: other banks for the next
+#define PITCH(along_k, side) (((along_k) ? BK : (side)) / PIECE + PAD)
 #define PARTS(side)          ((side) * BK / PIECE / ITEMS)
 
 // One operand: where the tile begins, strides along its side and along k, and how many there are of each from there on.
@@ -30,8 +37,8 @@ typedef struct corner {
 } corner;
 
 static corner corner_of(bool along_k, uint side, uint i) {
-    const uint per = PITCH(along_k, side) - 1, line = i / per, from = i % per * PIECE;
-    const corner c = {along_k ? line : from, along_k ? from : line, line * (per + 1) + from / PIECE};
+    const uint per = PITCH(along_k, side) - PAD, line = i / per, from = i % per * PIECE;
+    const corner c = {along_k ? line : from, along_k ? from : line, line * (per + PAD) + from / PIECE};
     return c;
 }
 
@@ -42,7 +49,7 @@ typedef struct source {
     long next, apart, step; // elements from one of a piece to the next, from piece to piece, and from tile to tile
 } source;
 
-#define AT_ONCE(along_k, side) (ITEMS / (PITCH(along_k, side) - 1)) // lines
+#define AT_ONCE(along_k, side) (ITEMS / (PITCH(along_k, side) - PAD)) // lines
 
 static source source_of(bool vectors, bool along_k, uint side, global const BITS *p, operand o) {
     const corner c = corner_of(along_k, side, get_local_id(0));
@@ -113,37 +120,92 @@ static void keep_checked(global const BITS *a, global const BITS *b, operand of_
     }
 }
 
-typedef qn_matrix(SUM, SIDE, SIDE, qn_use_accumulator) sum_fragment;
-
-static void multiply(sum_fragment (*sum)[SN / SIDE], local const uint4 *a_tile, local const uint4 *b_tile, uint y, uint x) {
+#ifdef STAGES
+// Starts copies of a work-item's pieces, which go past its registers, or of their elements.
+static void start(bool vectors, bool along_k, uint side, uint parts, source *from, local uint4 *tile) {
+    local uint4 *to = tile + corner_of(along_k, side, get_local_id(0)).at;
     #pragma unroll
-    for (uint i = 0; i < BK; i += FK) {
-        qn_matrix(A_UNIT, SIDE, FK, qn_use_a) from_a[SM / SIDE];
-        qn_matrix(B_UNIT, FK, SIDE, qn_use_b) from_b[SN / SIDE];
-        #pragma unroll
-        for (uint p = 0; p < SM; p += SIDE) {
-            const uint place = A_ALONG_K ? (y + p) * PITCH(true, BM) + i / PIECE : i * PITCH(false, BM) + (y + p) / PIECE;
-            qn_matrix_load(&from_a[p / SIDE], (local const A_UNIT *)&a_tile[place], PITCH(A_ALONG_K, BM) * PIECE,
-                           A_ALONG_K ? qn_row_major : qn_column_major);
-        }
-        #pragma unroll
-        for (uint q = 0; q < SN; q += SIDE) {
-            const uint place = B_ALONG_K ? (x + q) * PITCH(true, BN) + i / PIECE : i * PITCH(false, BN) + (x + q) / PIECE;
-            qn_matrix_load(&from_b[q / SIDE], (local const B_UNIT *)&b_tile[place], PITCH(B_ALONG_K, BN) * PIECE,
-                           B_ALONG_K ? qn_column_major : qn_row_major);
-        }
-        #pragma unroll
-        for (uint p = 0; p < SM / SIDE; p++)
+    for (uint i = 0; i < parts; i++) {
+        global const BITS *at = from->at + i * from->apart;
+        local uint4 *piece = to + i * AT_ONCE(along_k, side) * PITCH(along_k, side);
+        if (vectors) {
+            qn_async_copy(piece, (global const uint4 *)at);
+        } else {
             #pragma unroll
-            for (uint q = 0; q < SN / SIDE; q++) qn_matrix_multiply_add(&sum[p][q], &from_a[p], &from_b[q]);
+            for (uint j = 0; j < PIECE; j++) qn_async_copy((local BITS *)piece + j, at + j * from->next);
+        }
+    }
+    from->at += from->step;
+}
+
+static event_t start_both(source *a, source *b, local uint4 *a_tile, local uint4 *b_tile) {
+    start(A_VECTORS, A_ALONG_K, BM, PARTS(BM), a, a_tile);
+    start(B_VECTORS, B_ALONG_K, BN, PARTS(BN), b, b_tile);
+    return qn_async_commit(0);
+}
+#endif
+
+typedef qn_matrix(SUM, SIDE, SIDE, qn_use_accumulator) sum_fragment;
+typedef qn_matrix(A_UNIT, SIDE, FK, qn_use_a) a_fragment;
+typedef qn_matrix(B_UNIT, FK, SIDE, qn_use_b) b_fragment;
+
+// What of the tiles is at i of k.
+static void read(a_fragment *from_a, b_fragment *from_b, local const uint4 *a_tile, local const uint4 *b_tile, uint i, uint y, uint x) {
+    #pragma unroll
+    for (uint p = 0; p < SM; p += SIDE) {
+        const uint place = A_ALONG_K ? (y + p) * PITCH(true, BM) + i / PIECE : i * PITCH(false, BM) + (y + p) / PIECE;
+        qn_matrix_load(&from_a[p / SIDE], (local const A_UNIT *)&a_tile[place], PITCH(A_ALONG_K, BM) * PIECE,
+                       A_ALONG_K ? qn_row_major : qn_column_major);
+    }
+    #pragma unroll
+    for (uint q = 0; q < SN; q += SIDE) {
+        const uint place = B_ALONG_K ? (x + q) * PITCH(true, BN) + i / PIECE : i * PITCH(false, BN) + (x + q) / PIECE;
+        qn_matrix_load(&from_b[q / SIDE], (local const B_UNIT *)&b_tile[place], PITCH(B_ALONG_K, BN) * PIECE,
+                       B_ALONG_K ? qn_column_major : qn_row_major);
     }
 }
 
-// Four neighbours of a row. WHOLE_RUNS: none of them is beyond its end unless all are.
+static void multiply(sum_fragment (*sum)[SN / SIDE], a_fragment *from_a, b_fragment *from_b) {
+    #pragma unroll
+    for (uint p = 0; p < SM / SIDE; p++)
+        #pragma unroll
+        for (uint q = 0; q < SN / SIDE; q++) qn_matrix_multiply_add(&sum[p][q], &from_a[p], &from_b[q]);
+}
+
+static void multiply_tile(sum_fragment (*sum)[SN / SIDE], local const uint4 *a_tile, local const uint4 *b_tile, uint y, uint x) {
+    #pragma unroll
+    for (uint i = 0; i < BK; i += FK) {
+        a_fragment from_a[SM / SIDE];
+        b_fragment from_b[SN / SIDE];
+        read(from_a, from_b, a_tile, b_tile, i, y, x);
+        multiply(sum, from_a, from_b);
+    }
+}
+
+// Where a tile begins, and what of it is its own: the last ones of a row and a column are moved back, so that they end with the matrix.
+typedef struct place {
+    size_t row, column, own_row, own_column;
+} place;
+
+// Whole pieces have to stay whole.
+static place place_of(ulong m, ulong n) {
+    const ulong across = (n + BN - 1) / BN, down = (m + BM - 1) / BM, group = get_group_id(0);
+    const ulong band = group / (BAND * across), in_band = group % (BAND * across), high = min(down - band * BAND, (ulong)BAND);
+    const size_t row = (band * BAND + in_band % high) * BM, column = in_band / high * BN;
+    const bool any_row = A_ALONG_K || !A_VECTORS || m % PIECE == 0, any_column = B_ALONG_K || !B_VECTORS || n % PIECE == 0;
+    const place p = {m >= BM && any_row ? min(row, (size_t)(m - BM)) : row,
+                     n >= BN && any_column ? min(column, (size_t)(n - BN)) : column, row, column};
+    return p;
+}
+
+// Four neighbours of a row, of which the tile's own ones are written. WHOLE_RUNS: all are, or none.
 static void put_four(global OUT_T *out, SUM4 sum, numbers s, const epilogue *e, const places *at, size_t row, size_t column,
-                     global SUM *work) {
+                     place here, global SUM *work) {
     const SUM each[4] = {sum.x, sum.y, sum.z, sum.w};
-    if (row >= s.m || column >= s.n) return;
+    if (row < here.own_row || row >= s.m || column >= s.n) return;
+#ifdef WHOLE_RUNS
+    if (column < here.own_column) return;
+#endif
 #ifdef SPLIT
     work += ((get_group_id(1) * get_num_groups(2) + get_group_id(2)) * s.m + row) * s.n + column;
 #ifdef WHOLE_RUNS
@@ -151,7 +213,7 @@ static void put_four(global OUT_T *out, SUM4 sum, numbers s, const epilogue *e, 
 #else
     #pragma unroll
     for (uint j = 0; j < 4; j++)
-        if (column + j < s.n) work[j] = each[j];
+        if (column + j >= here.own_column && column + j < s.n) work[j] = each[j];
 #endif
 #elif defined(WHOLE_RUNS)
     RESULT v[4];
@@ -161,18 +223,17 @@ static void put_four(global OUT_T *out, SUM4 sum, numbers s, const epilogue *e, 
 #else
     #pragma unroll
     for (uint j = 0; j < 4; j++)
-        if (column + j < s.n) put(out, each[j], s, e, at, row, column + j);
+        if (column + j >= here.own_column && column + j < s.n) put(out, each[j], s, e, at, row, column + j);
 #endif
 }
 
 kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void matmul(PARAMETERS) {
-    local uint4 a_tile[2][LINES(A_ALONG_K, BM) * PITCH(A_ALONG_K, BM)], b_tile[2][LINES(B_ALONG_K, BN) * PITCH(B_ALONG_K, BN)];
+    local uint4 a_tile[TILES][LINES(A_ALONG_K, BM) * PITCH(A_ALONG_K, BM)], b_tile[TILES][LINES(B_ALONG_K, BN) * PITCH(B_ALONG_K, BN)];
     local SUM4 strips[WM * WN][SIDE * STRIP / 4];
     global const BITS *a_bits = (global const BITS *)a, *b_bits = (global const BITS *)b;
     const places at = places_of(s, get_group_id(2));
-    const ulong across = (s.n + BN - 1) / BN, down = (s.m + BM - 1) / BM, group = get_group_id(0);
-    const ulong band = group / (BAND * across), in_band = group % (BAND * across), high = min(down - band * BAND, (ulong)BAND);
-    const size_t row = (band * BAND + in_band % high) * BM, column = in_band / high * BN;
+    const place here = place_of(s.m, s.n);
+    const size_t row = here.row, column = here.column;
     const ulong first = get_group_id(1) * s.part, k = min(s.part, s.k - first);
     const operand of_a = {at.a + row * s.a_row + first * s.a_k, s.a_row, s.a_k, s.m - row, k},
                   of_b = {at.b + column * s.b_column + first * s.b_k, s.b_column, s.b_k, s.n - column, k};
@@ -186,6 +247,40 @@ kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void matmul(PARAMETERS
         #pragma unroll
         for (uint j = 0; j < SN / SIDE; j++) qn_matrix_fill(&sum[i][j], 0);
     uint now = 0;
+#ifdef STAGES
+    // What is waited for, the next tiles and what is read of them first, is behind products that have their operands.
+    if (whole > 0) {
+        source a_source = source_of(A_VECTORS, A_ALONG_K, BM, a_bits, of_a), b_source = source_of(B_VECTORS, B_ALONG_K, BN, b_bits, of_b);
+        const uint steps = (uint)(whole / BK);
+        event_t events[STAGES - 1];
+        #pragma unroll
+        for (uint i = 0; i < STAGES - 1; i++) {
+            events[i] = 0;
+            if (i < steps) events[i] = start_both(&a_source, &b_source, a_tile[i], b_tile[i]);
+        }
+        a_fragment from_a[2][SM / SIDE];
+        b_fragment from_b[2][SN / SIDE];
+        wait_group_events(1, &events[0]);
+        read(from_a[0], from_b[0], a_tile[0], b_tile[0], 0, y, x);
+        #pragma unroll 1
+        for (uint step = 0, to = STAGES - 1; step < steps; step++) {
+            read(from_a[1], from_b[1], a_tile[now], b_tile[now], FK, y, x);
+            #pragma unroll
+            for (uint i = 0; i + 2 < STAGES; i++) events[i] = events[i + 1];
+            if (step + STAGES - 1 < steps) events[STAGES - 2] = start_both(&a_source, &b_source, a_tile[to], b_tile[to]);
+            multiply(sum, from_a[0], from_b[0]);
+            now = now + 1 == STAGES ? 0 : now + 1;
+            to = to + 1 == STAGES ? 0 : to + 1;
+            if (step + 1 < steps) {
+                wait_group_events(1, &events[0]);
+                read(from_a[0], from_b[0], a_tile[now], b_tile[now], 0, y, x);
+            }
+            multiply(sum, from_a[1], from_b[1]);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE); // the last tiles have been read
+        now = 0;
+    }
+#else
     if (whole > 0) {
         source a_source = source_of(A_VECTORS, A_ALONG_K, BM, a_bits, of_a), b_source = source_of(B_VECTORS, B_ALONG_K, BN, b_bits, of_b);
         pieces next;
@@ -194,18 +289,19 @@ kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void matmul(PARAMETERS
             keep(&next, a_tile[now], b_tile[now]);
             barrier(CLK_LOCAL_MEM_FENCE);
             bring(&next, &a_source, &b_source); // on their way while these are multiplied
-            multiply(sum, a_tile[now], b_tile[now], y, x);
+            multiply_tile(sum, a_tile[now], b_tile[now], y, x);
         }
         keep(&next, a_tile[now], b_tile[now]);
         barrier(CLK_LOCAL_MEM_FENCE);
-        multiply(sum, a_tile[now], b_tile[now], y, x);
+        multiply_tile(sum, a_tile[now], b_tile[now], y, x);
         now ^= 1;
     }
+#endif
     #pragma unroll 1
     for (ulong step = whole; step < k; step += BK, now ^= 1) {
         keep_checked(a_bits, b_bits, of_a, of_b, step, a_tile[now], b_tile[now]);
         barrier(CLK_LOCAL_MEM_FENCE);
-        multiply(sum, a_tile[now], b_tile[now], y, x);
+        multiply_tile(sum, a_tile[now], b_tile[now], y, x);
     }
 
     // Where elements are in fragments is the device's own: sums go through local memory, a fragment at a time.
@@ -219,7 +315,7 @@ kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void matmul(PARAMETERS
             sub_group_barrier(CLK_LOCAL_MEM_FENCE);
             for (uint i = get_sub_group_local_id(); i < SIDE * SIDE / 4; i += LANES) {
                 const uint line = i / (SIDE / 4), from = i % (SIDE / 4);
-                put_four(out, strip[line * (STRIP / 4) + from], s, &e, &at, row + y + p * SIDE + line, column + x + q * SIDE + from * 4, work);
+                put_four(out, strip[line * (STRIP / 4) + from], s, &e, &at, row + y + p * SIDE + line, column + x + q * SIDE + from * 4, here, work);
             }
             sub_group_barrier(CLK_LOCAL_MEM_FENCE);
         }

@@ -77,8 +77,10 @@ uint64_t qn__matmul_batches(const qn__matmul *q);
 bool qn__matmul_is_double(const qn__matmul *q);
 bool qn__matmul_is_integer(const qn__matmul *q);
 /* Whether so many neighbours are at addresses that are multiples of their size, in every batch: `next` and `other` are the
-   strides along them and along the other dimension. */
+   strides along them and along the other dimension. Runs of f64, which would be longer than what buffers are aligned to, are in
+   pairs only. */
 bool qn__matmul_in_runs(const qn__matmul *q, qn__matmul_operand x, int64_t next, int64_t other, uint32_t run);
+bool qn__matmul_in_pairs(const qn__matmul *q, qn__matmul_operand x, int64_t next, int64_t other);
 bool qn__matmul_in_fours(const qn__matmul *q, qn__matmul_operand x, int64_t next, int64_t other);
 /* Whether neighbours along k are nearer than those along the other dimension. */
 bool qn__matmul_taken_along_k(const qn__matmul *q, qn__matmul_operand x);
@@ -99,7 +101,7 @@ typedef enum qn__matmul_family {
 } qn__matmul_family;
 
 /* A tile: wm by wn bands of lm by ln lanes of tm by tn elements, k in steps of `step`; for matrix units: wm by wn sub-groups
-   of tm by tn elements, k in steps of 64 bytes, for which `step` stands; by quads: wm work-groups of a cluster that share
+   of tm by tn elements, k in steps of 64 bytes (f64: 128), for which `step` stands; by quads: wm work-groups of a cluster that share
    tiles of b, wn quads that multiply, tn columns, and with lm the product is transposed. `resident`: such groups on a compute
    unit at a time; `rate`: of its peak, with all of them there. For tiles (see cost_of_tiles) `rate` is the limit that more and more
    groups would come near to, `alone` what a group adds to that, `fixed` its clocks beside the multiplications, `single` what they cost more where both operands
@@ -124,7 +126,9 @@ typedef struct qn__matmul_choice {
     qn__matmul_cut cut;
 } qn__matmul_choice;
 
-enum { QN__MATMUL_UNITS_STEP = 64 }; /* bytes of k */
+enum { QN__MATMUL_STAGES = 3 }; /* tiles of f64 that matrix units have room for */
+/* Bytes of k that matrix units take in a step. */
+uint32_t qn__matmul_units_bytes(const qn__matmul *q);
 
 /* What the tuning says of such a product. */
 qn__tuned qn__matmul_tuned(const qn_kernels *kernels, const qn__matmul *q);

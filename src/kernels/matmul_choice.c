@@ -80,6 +80,7 @@ const char *qn__matmul_unit(const qn__matmul *q, qn_element type) {
     case QN_E5M2: return "qn_e5m2";
     case QN_I8: return "char";
     case QN_U8: return "uchar";
+    case QN_F64: return "double";
     case QN_F32: return q->tf32 ? "float" : NULL;
     default: return NULL;
     }
@@ -101,18 +102,21 @@ static qn_type type_of(qn_element element) {
     case QN_E5M2: return QN_TYPE_E5M2;
     case QN_I8: return QN_TYPE_I8;
     case QN_U8: return QN_TYPE_U8;
+    case QN_F64: return QN_TYPE_F64;
     default: return QN_TYPE_F32;
     }
 }
 
 /* What the fragments of kernels/matmul/units.cl are. */
-enum { UNITS_SIDE = 16, UNITS_K_BYTES = 32 };
+enum { UNITS_SIDE = 16, UNITS_K_BYTES = 32, UNITS_LEAST_K = 8 };
 
 /* The device's matrix units do the product; elsewhere it is plain arithmetic, which tiles do better. */
 static bool has_units(const qn_kernels *kernels, const qn__matmul *q) {
     const qn_element a = q->arrays[QN__MATMUL_A].type, b = q->arrays[QN__MATMUL_B].type;
-    const qn_type sum = qn__matmul_is_integer(q) ? QN_TYPE_I32 : QN_TYPE_F32;
-    const uint32_t k = UNITS_K_BYTES / qn__element(a)->size;
+    const qn_type sum = qn__matmul_is_integer(q)  ? QN_TYPE_I32
+                        : qn__matmul_is_double(q) ? QN_TYPE_F64
+                                                  : QN_TYPE_F32;
+    const uint32_t k = qn__matmul_is_double(q) ? UNITS_LEAST_K : UNITS_K_BYTES / qn__element(a)->size;
     qn_matrix_shape s;
     for (uint32_t i = 0; i < kernels->info.matrix_shapes; i++)
         if (qn_device_get_matrix_shape(kernels->device, i, &s) == QN_OK && s.a == type_of(a) &&
@@ -122,16 +126,31 @@ static bool has_units(const qn_kernels *kernels, const qn__matmul *q) {
     return false;
 }
 
-/* Tiles, two of each operand, and a fragment of sums for each sub-group; lines of one piece more than they need. */
-static uint64_t units_local(const qn__matmul_variant *v) {
-    enum { LINE = QN__MATMUL_UNITS_STEP + 16, FRAGMENT = UNITS_SIDE * (UNITS_SIDE + 4) * 4 };
-    return 2ull * (qn__matmul_tile_rows(v) + qn__matmul_tile_columns(v)) * LINE +
-           (uint64_t)v->wm * v->wn * FRAGMENT;
+uint32_t qn__matmul_units_bytes(const qn__matmul *q) {
+    enum { BYTES = 64 };
+    return qn__matmul_is_double(q) ? 2 * BYTES : BYTES;
+}
+
+/* Tiles, two of each operand, of f64 as many as are on their way and one, and a fragment of sums for each sub-group; lines of one piece
+   more than they need, of f64 two. */
+static uint64_t units_local(const qn__matmul *q, const qn__matmul_variant *v) {
+    enum { FRAGMENT = UNITS_SIDE * (UNITS_SIDE + 4) };
+    const uint64_t line = qn__matmul_units_bytes(q) + (qn__matmul_is_double(q) ? 32 : 16),
+                   sum = qn__matmul_is_double(q) ? 8 : 4,
+                   tiles = qn__matmul_is_double(q) ? QN__MATMUL_STAGES : 2;
+    return tiles * (qn__matmul_tile_rows(v) + qn__matmul_tile_columns(v)) * line +
+           sum * v->wm * v->wn * FRAGMENT;
+}
+
+/* Three work-groups are to share a unit's registers. */
+static bool units_hold(const qn__matmul *q, const qn__matmul_variant *v) {
+    enum { MOST_DOUBLES = 32 * 32 };
+    return !qn__matmul_is_double(q) || v->tm * v->tn <= MOST_DOUBLES;
 }
 
 static bool fits_units(const qn_kernels *kernels, const qn__matmul *q, const qn__matmul_variant *v) {
     const qn_element a = q->arrays[QN__MATMUL_A].type, b = q->arrays[QN__MATMUL_B].type;
-    const uint32_t items = qn__matmul_tile_items(kernels, v), pieces = 4; /* of 16 bytes in a line of 64 */
+    const uint32_t items = qn__matmul_tile_items(kernels, v), pieces = qn__matmul_units_bytes(q) / 16;
     const uint32_t rows = qn__matmul_tile_rows(v), columns = qn__matmul_tile_columns(v);
     if (!qn__matmul_unit(q, a) || !qn__matmul_unit(q, b) || (a != b && qn__element(a)->size != 1))
         return false;
@@ -141,7 +160,7 @@ static bool fits_units(const qn_kernels *kernels, const qn__matmul *q, const qn_
     if (rows * pieces % items || columns * pieces % items) return false;
     if (items < (rows > columns ? rows : columns) * qn__element(a)->size / 16)
         return false; /* whole lines at once */
-    return units_local(v) <= kernels->info.local_memory;
+    return units_hold(q, v) && units_local(q, v) <= kernels->info.local_memory;
 }
 
 static bool fits(const qn_kernels *kernels, const qn__matmul *q, const qn__matmul_variant *v) {
@@ -216,11 +235,14 @@ static double cost_of_units(const qn_kernels *kernels, const qn__matmul *q, cons
                           (double)qn__matmul_batches(q) * (double)splits;
     const double on_unit = ceil(groups / units_of(kernels)), there = fmin(on_unit, v->resident) / v->resident;
     const double area = qn__matmul_tile_rows(v) * qn__matmul_tile_columns(v),
-                 multiplications = area * ((double)divide_up(q->k, splits) + v->step);
-    const double single =
-                     qn__matmul_in_pieces(q, QN__MATMUL_A) && qn__matmul_in_pieces(q, QN__MATMUL_B) ? 1 : 5,
-                 results = 0.7; /* clocks of each sum's way out */
-    const double clocks = single * multiplications / (128 * v->rate * (0.35 + 0.65 * there)) + area * results,
+                 multiplications = area * ((double)divide_up(q->k, splits) + v->step),
+                 rate = qn__matmul_is_double(q) ? v->rate / 6 : v->rate;
+    const bool in_pieces = qn__matmul_in_pieces(q, QN__MATMUL_A) && qn__matmul_in_pieces(q, QN__MATMUL_B);
+    const double single = in_pieces                 ? 1
+                          : qn__matmul_is_double(q) ? 2
+                                                    : 5,
+                 results = qn__matmul_is_double(q) ? 1.4 : 0.7; /* clocks of each sum's way out */
+    const double clocks = single * multiplications / (128 * rate * (0.35 + 0.65 * there)) + area * results,
                  steps = (double)divide_up(divide_up(q->k, splits), v->step),
                  waits = ceil(on_unit / v->resident) * steps * v->fixed;
     return fmax(fmax(on_unit * clocks, waits), bytes_moved(q) / (14.0 * units_of(kernels))) +
@@ -244,7 +266,7 @@ static double cost_of(const qn_kernels *kernels, const qn__matmul *q, const qn__
 /* The cheapest number of parts of a variant. */
 static qn__matmul_choice choose_cut(const qn_kernels *kernels, const qn__matmul *q,
                                     const qn__matmul_variant *v, double *least) {
-    static const uint8_t splits[] = {1, 2, 3, 4, 6, 8, 12, 16, 32, 64};
+    static const uint8_t splits[] = {1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 128};
     qn__matmul_choice best = {v, {1, false}};
     *least = INFINITY;
     for (size_t i = 0; i < 2 * COUNT(splits); i++) {

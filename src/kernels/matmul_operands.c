@@ -27,12 +27,20 @@ bool qn__matmul_is_integer(const qn__matmul *q) {
     return !qn__element(q->arrays[QN__MATMUL_A].type)->is_float;
 }
 
-bool qn__matmul_in_runs(const qn__matmul *q, qn__matmul_operand x, int64_t next, int64_t other,
-                        uint32_t run) {
+static bool in_runs(const qn__matmul *q, qn__matmul_operand x, int64_t next, int64_t other, uint32_t run) {
     const qn_array *a = &q->arrays[x];
-    bool good = next == 1 && other % run == 0 && a->offset % run == 0 && a->type != QN_F64;
+    bool good = next == 1 && other % run == 0 && a->offset % run == 0;
     for (uint32_t d = 0; d + 2 < a->rank; d++) good = good && (a->sizes[d] == 1 || a->strides[d] % run == 0);
     return good;
+}
+
+bool qn__matmul_in_runs(const qn__matmul *q, qn__matmul_operand x, int64_t next, int64_t other,
+                        uint32_t run) {
+    return q->arrays[x].type != QN_F64 && in_runs(q, x, next, other, run);
+}
+
+bool qn__matmul_in_pairs(const qn__matmul *q, qn__matmul_operand x, int64_t next, int64_t other) {
+    return in_runs(q, x, next, other, 2);
 }
 
 bool qn__matmul_in_fours(const qn__matmul *q, qn__matmul_operand x, int64_t next, int64_t other) {
@@ -47,8 +55,7 @@ bool qn__matmul_taken_along_k(const qn__matmul *q, qn__matmul_operand x) {
 bool qn__matmul_in_pieces(const qn__matmul *q, qn__matmul_operand x) {
     const int64_t k = qn__matmul_along_k(q, x), side = qn__matmul_along_side(q, x);
     const uint32_t run = 16 / qn__element(q->arrays[x].type)->size;
-    return qn__matmul_taken_along_k(q, x) ? qn__matmul_in_runs(q, x, k, side, run)
-                                          : qn__matmul_in_runs(q, x, side, k, run);
+    return qn__matmul_taken_along_k(q, x) ? in_runs(q, x, k, side, run) : in_runs(q, x, side, k, run);
 }
 
 bool qn__matmul_in_vectors(const qn__matmul *q, qn__matmul_operand x) {

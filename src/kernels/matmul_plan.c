@@ -37,9 +37,11 @@ static qn_element result_of(const qn__matmul *q) {
 /* Whether results can be stored four at a time. */
 static bool has_store4(const qn__matmul *q) {
     const qn_element result = result_of(q), to = q->arrays[QN__MATMUL_OUT].type;
+    const int64_t column = q->column[QN__MATMUL_OUT], row = q->row[QN__MATMUL_OUT];
+    if (result == QN_F64 && to == QN_F64) return qn__matmul_in_pairs(q, QN__MATMUL_OUT, column, row);
     const bool can = (result == QN_F32 && (to == QN_F32 || to == QN_F16 || to == QN_BF16)) ||
                      (result == QN_I32 && to == QN_I32);
-    return can && qn__matmul_in_fours(q, QN__MATMUL_OUT, q->column[QN__MATMUL_OUT], q->row[QN__MATMUL_OUT]);
+    return can && qn__matmul_in_fours(q, QN__MATMUL_OUT, column, row);
 }
 
 static void add_types(text *t, const qn__matmul *q) {
@@ -129,13 +131,14 @@ static void set_range(const qn_kernels *kernels, const qn__matmul *q, const qn__
 }
 
 static void add_units(text *t, const qn_kernels *kernels, const qn__matmul *q, const qn__matmul_variant *v) {
-    static const char *const bits[] = {[1] = "uchar", [2] = "ushort", [4] = "uint"};
+    static const char *const bits[] = {[1] = "uchar", [2] = "ushort", [4] = "uint", [8] = "ulong"};
     const qn_element a = q->arrays[QN__MATMUL_A].type, b = q->arrays[QN__MATMUL_B].type;
     const uint32_t size = qn__element(a)->size;
     add(t, " -D WM=%u -D WN=%u -D SM=%u -D SN=%u -D ITEMS=%u -D SIZE=%u -D BITS=%s -D A_UNIT=%s -D B_UNIT=%s",
         v->wm, v->wn, v->tm, v->tn, qn__matmul_tile_items(kernels, v), size, bits[size],
         qn__matmul_unit(q, a), qn__matmul_unit(q, b));
-    add(t, " -D BYTES=%d -D LANES=%u", QN__MATMUL_UNITS_STEP, kernels->info.sub_group_size);
+    add(t, " -D BYTES=%u -D LANES=%u", (unsigned)qn__matmul_units_bytes(q), kernels->info.sub_group_size);
+    if (qn__matmul_is_double(q)) add(t, " -D STAGES=%d", QN__MATMUL_STAGES);
     add_operand(t, q, QN__MATMUL_A);
     add_operand(t, q, QN__MATMUL_B);
 }

@@ -101,25 +101,33 @@ static void each_product_goes_the_way_that_was_measured(void **state) {
 }
 
 /* Said on its own, as the file could be written anew without a look at it. */
-static void check_family(int capability, const char *family) {
-    static const char *const narrow[] = {"tf32", "bf16", "f16", "i8"};
+static void check_family(int capability, const char *family, const char *const *names, size_t count) {
     const unsigned long long shape[] = {4096, 4096, 4096};
     const char *variant;
     uint32_t parts;
     rig r = make_rig(capability);
-    for (size_t i = 0; i < sizeof narrow / sizeof *narrow; i++) {
-        const qn_matmul_desc desc = desc_of(&r, type_named(narrow[i]), shape);
+    for (size_t i = 0; i < count; i++) {
+        const qn_matmul_desc desc = desc_of(&r, type_named(names[i]), shape);
         assert_ok(r.context, qn_kernels_matmul_choice(r.kernels, &desc, &variant, &parts));
-        if (strncmp(variant, family, strlen(family)) != 0) fail_msg("%s: %s", narrow[i], variant);
+        if (strncmp(variant, family, strlen(family)) != 0) fail_msg("%s: %s", names[i], variant);
     }
     end_rig(&r);
 }
 
-static void large_products_of_narrow_types_go_by_the_best_units(void **state) {
+static void large_products_of_narrow_namesgo_by_the_best_units(void **state) {
     (void)state;
-    check_family(90, "quad");
-    check_family(80, "units");
-    check_family(70, "tile");
+    static const char *const narrow[] = {"tf32", "bf16", "f16", "i8"};
+    check_family(90, "quad", narrow, 4);
+    check_family(80, "units", narrow, 4);
+    check_family(70, "tile", narrow, 4);
+}
+
+static void large_products_of_doubles_go_by_units(void **state) {
+    (void)state;
+    static const char *const wide[] = {"f64"};
+    check_family(90, "units", wide, 1);
+    check_family(80, "units", wide, 1);
+    check_family(70, "tile", wide, 1);
 }
 
 static void what_it_may_be_asked(void **state) {
@@ -175,7 +183,8 @@ int main(int argc, char **argv) {
     if (argc > 1) return write_anew(argv[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_product_goes_the_way_that_was_measured),
-        cmocka_unit_test(large_products_of_narrow_types_go_by_the_best_units),
+        cmocka_unit_test(large_products_of_narrow_namesgo_by_the_best_units),
+        cmocka_unit_test(large_products_of_doubles_go_by_units),
         cmocka_unit_test(what_it_may_be_asked),
     };
     return cmocka_run_group_tests(tests, find_fake, NULL);

@@ -588,10 +588,12 @@ static void units_take_their_types(void **state) {
     }
     static const qn_element types[][3] = {{QN_F16, QN_F16, QN_F16},   {QN_BF16, QN_BF16, QN_F32},
                                           {QN_E4M3, QN_E4M3, QN_F16}, {QN_E4M3, QN_E5M2, QN_F32},
-                                          {QN_I8, QN_U8, QN_I32},     {QN_F32, QN_F32, QN_F32}};
+                                          {QN_I8, QN_U8, QN_I32},     {QN_F32, QN_F32, QN_F32},
+                                          {QN_F64, QN_F64, QN_F64},   {QN_F64, QN_F64, QN_F32}};
     uint32_t number = 0;
     for (size_t t = 0; t < sizeof types / sizeof *types; t++)
-        for (int how = 0; how < 4; how++, number++) {
+        for (int how = 0; how < 5; how++, number++) {
+            if (types[t][0] == QN_F64 && !(f.info.capabilities & QN_CAN_F64)) continue;
             problem p = {.m = 70,
                          .n = 48,
                          .k = 80,
@@ -601,7 +603,7 @@ static void units_take_their_types(void **state) {
                          .of_a = how & 1 ? COLUMNS : ROWS,
                          .of_b = how & 2 ? COLUMNS : ROWS,
                          .tf32 = types[t][0] == QN_F32,
-                         .variant = "units 32x32",
+                         .variant = how == 4 ? "units 64x64" : "units 32x32",
                          .splits = how == 3 ? 2 : 0,
                          .bias = how == 2};
             if (!is_tried(&f, number, NULL)) continue;
