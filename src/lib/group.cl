@@ -16,6 +16,13 @@ event_t async_copy(P to, Q from, size_t count, event_t event) {
     return __qn_async_commit(event);
 }
 
+/* Where 64 bits are two words: local memory has fewer elements than a word counts. */
+event_t async_copy_by_words(P to, Q from, size_t count, event_t event) {
+    uint step = (uint)(get_local_size(0) * get_local_size(1) * get_local_size(2));
+    for (uint i = (uint)__qn_copier(); i < (uint)count; i += step) to[i] = from[i];
+    return __qn_async_commit(event);
+}
+
 /* In pieces of 16 bytes where both places are aligned to that, and the rest by elements. */
 event_t async_fetch(P to, Q from, size_t count, event_t event) {
     uint step = (uint)(get_local_size(0) * get_local_size(1) * get_local_size(2));
