@@ -92,6 +92,11 @@ class Compile(ToolTest):
         self.write("turns.cl", "kernel void k(global int *x, int n) {\n    for (int i = 0; i < n; i++) {\n"
                                "        barrier(CLK_GLOBAL_MEM_FENCE);\n        x[i + get_local_id(0)] += x[i];\n    }\n}\n")
         self.assertIn("storageBarrier", self.quern("compile", "turns.cl", "--target", "wgsl"))
+        self.write("fours.cl", "kernel void k(global float4 *x, local float4 *l) {\n    size_t i = get_local_id(0);\n"
+                               "    l[i + 1] = x[i];\n    barrier(CLK_LOCAL_MEM_FENCE);\n    x[i] = l[i];\n}\n")
+        fours = self.quern("compile", "fours.cl", "--target", "wgsl")
+        self.assertRegex(fours, r"let x_\d+ = .* >> 4u;")  # pointers count vectors
+        self.assertRegex(fours, r"x_of_qn_kernel_k\[v\d+\] = ")
         self.write("chased.cl", "kernel void k(global long *x) {\n    *(global int *)x[0] = 1;\n}\n")
         self.write("wide.cl", "kernel void k(global double *x) { x[0] = 1; }\n")
         self.quern("compile", "wide.cl", "--target", "wgsl", status=COMPILE_ERROR, error="wide.cl:1:")

@@ -37,7 +37,8 @@ typedef struct wgsl_class {
     bool is_written;  /* by plain stores */
     bool escapes;     /* pointers to it go through memory or integers */
     bool has_dynamic; /* a __local parameter is in it: it ends with all of them */
-    uint32_t step;    /* bytes that a pointer counts in: 4 or 1 */
+    bool scalars;     /* not all accesses are of four */
+    uint32_t step;    /* bytes that a pointer counts in: 1, 4, or 16 of vectors of four */
     uint32_t num_objects, object; /* the first; buffers: by their places */
     uint64_t size;                /* bytes */
     uint64_t base;                /* the address of its begin, as a number */
@@ -147,7 +148,7 @@ typedef struct wgsl_place {
 } wgsl_place;
 
 wgsl_place qn__wgsl_place(wgsl_emitter *e, const ir_value *pointer, int64_t bytes);
-/* The index of the word there, as text. */
+/* The index of the word there, or of the vector where a pointer counts in those, as text. */
 const char *qn__wgsl_index(wgsl_emitter *e, const wgsl_place *place, int64_t more);
 /* The element of that index, as an lvalue; of a class that is one variable. */
 const char *qn__wgsl_element(wgsl_emitter *e, const wgsl_class *class, uint32_t object, const char *index);

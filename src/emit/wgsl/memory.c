@@ -9,7 +9,7 @@ const char *qn__wgsl_address(wgsl_emitter *e, const ir_value *pointer) {
         return qn__wgsl_literal(e, IR_I32, pointer->value_kind == IR_VALUE_CONST ? pointer->bits[0] : 0);
     const wgsl_class *class = qn__wgsl_class(e, pointer);
     const char *offset = qn__wgsl_low(e, pointer);
-    if (class && class->step > 1) offset = qn__wgsl_text(e, "(%s << 2u)", offset);
+    if (class && class->step > 1) offset = qn__wgsl_text(e, "(%s << %uu)", offset, class->step == 4 ? 2 : 4);
     return qn__wgsl_text(e, "(%s + %uu)", offset, (unsigned)(class ? class->base : WGSL_BASE));
 }
 
@@ -35,7 +35,7 @@ wgsl_place qn__wgsl_place(wgsl_emitter *e, const ir_value *pointer, int64_t byte
 
 const char *qn__wgsl_index(wgsl_emitter *e, const wgsl_place *place, int64_t more) {
     const int64_t bytes = place->bytes + more;
-    if (place->class->step == 4) return moved(e, place->offset, bytes / 4);
+    if (place->class->step > 1) return moved(e, place->offset, bytes / place->class->step);
     return qn__wgsl_text(e, bytes ? "(%s) >> 2u" : "%s >> 2u", moved(e, place->offset, bytes));
 }
 
@@ -59,6 +59,7 @@ const char *qn__wgsl_element(wgsl_emitter *e, const wgsl_class *class, uint32_t 
 
 /* Vectors from one place on differ in a constant that a device's accesses may have. */
 static const char *index_of_quad(wgsl_emitter *e, const wgsl_place *place) {
+    if (place->class->step == 16) return qn__wgsl_index(e, place, 0);
     if (place->class->step != 4 || place->bytes % 16)
         return qn__wgsl_text(e, "(%s) >> 2u", qn__wgsl_index(e, place, 0));
     const char *first = qn__wgsl_text(e, "(bitcast<i32>(%s) >> 2u)", place->offset);
@@ -405,7 +406,7 @@ static const char *object_offset(wgsl_emitter *e, const wgsl_object *object) {
     } else {
         return qn__wgsl_text(e, "%uu", is_buffer ? 0 : (uint32_t)object->offset / class->step);
     }
-    return class->step == 4 ? qn__wgsl_text(e, "%s >> 2u", begin) : begin;
+    return class->step > 1 ? qn__wgsl_text(e, "%s >> %uu", begin, class->step == 4 ? 2 : 4) : begin;
 }
 
 static void define_object(wgsl_emitter *e, const ir_value *value) {

@@ -165,6 +165,7 @@ static void see_access(wgsl_emitter *e, const ir_value *pointer, ir_type type, u
     class->is_seen = true;
     class->narrow |= width < 4 || align < 4;
     class->quads |= qn__wgsl_is_quad(type, align);
+    class->scalars |= !qn__wgsl_is_quad(type, align);
     class->offset_bits |= (uint64_t)offset;
 }
 
@@ -293,4 +294,9 @@ void qn__wgsl_plan(wgsl_emitter *e) {
     qn__ir_walk(e->kernel->body, see, e);
     lay_out(e);
     settle_quads(e);
+    for (size_t i = 0; i < e->classes.len; i++) {
+        wgsl_class *class = &e->classes.data[i];
+        if (class->quads && class->step == 4 && !class->scalars && !(class->offset_bits & 15))
+            class->step = 16;
+    }
 }
