@@ -4,7 +4,7 @@
 // tiles of the same columns below each other, CLUSTER of them: each copies its part of B's tile to all of them; or they have
 // one tile, each one of PARTS parts of k, and add up what they have through each other's local memory.
 // By -D beside those of numbers.h: Q, the type of A and B in products; QSUM of sums, float or int, QSUM4 of four, AS_SUM4 from
-// bits; STAGED, rows of what is written begin anywhere; LAYOUT, how their tiles lie; HELD, A goes to registers first, as 32-bit elements have to that lie by columns; OUT_TILES,
+// bits; PAIRS, two neighbours of the results are finished at a time, with BIAS_PAIR, the same for all rows, and RESIDUAL_PAIR; STAGED, rows of what is written begin anywhere; LAYOUT, how their tiles lie; HELD, A goes to registers first, as 32-bit elements have to that lie by columns; OUT_TILES,
 // results go out by tile stores (PACK makes two of 16 bits); SPLIT, the sums of parts of k go to `work`; TURNED, C is computed as
 // the transpose of what the caller sees.
 #include "numbers.h"
@@ -123,9 +123,44 @@ static void pack_chunk(local uchar *to, const QSUM *sums, uint item) {
 #endif
 }
 
+#ifdef PAIRS
+// Two neighbours of a row in one word, and as two numbers.
+#define PAIR_BF16(p) ((float2)(as_float(*(global const uint *)(p) << 16), as_float(*(global const uint *)(p) & 0xffff0000u)))
+#define PAIR_F16(p)  convert_float2(as_half2(*(global const uint *)(p)))
+#define PAIR_F32(p)  (*(global const float2 *)(p))
+
+static float2 finish_pair(const float *sums, const epilogue *e, float2 bias) {
+    const float2 v = (float2)(sums[0], sums[1]) * e->alpha + bias;
+    return (float2)(activate(v.x), activate(v.y)) * e->scale;
+}
+#endif
+
 static void finish_chunk(QSUM *sums, numbers s, const epilogue *e, const places *at, uint first_row, uint first_column, uint quad,
                          uint item) {
-#ifndef PLAIN
+#ifdef PAIRS
+    const uint row = first_row + row_in_tile(quad, item, 0), column = first_column + column_in_tile(item, 0);
+#ifdef HAS_RESIDUAL
+    global const RESIDUAL_T *residual[2];
+    for (uint r = 0; r < 2; r++) residual[r] = e->residual + at->residual + (row + r * 8) * s.residual_row + column;
+#endif
+    #pragma unroll
+    for (uint j = 0; j < CHUNK / 8; j++) {
+        if (column + j * 8 >= s.n) break;
+        float2 bias = 0;
+#ifdef HAS_BIAS
+        bias = BIAS_PAIR(e->bias + at->bias + column + j * 8);
+#endif
+        #pragma unroll
+        for (uint r = 0; r < 2; r++) {
+            float2 v = finish_pair(sums + j * 4 + r * 2, e, bias);
+#ifdef HAS_RESIDUAL
+            if (row + r * 8 < s.m) v += RESIDUAL_PAIR(residual[r] + j * 8);
+#endif
+            sums[j * 4 + r * 2] = v.x;
+            sums[j * 4 + r * 2 + 1] = v.y;
+        }
+    }
+#elif !defined(PLAIN)
     #pragma unroll
     for (uint i = 0; i < CHUNK / 2; i++) {
         const size_t row = first_row + row_in_tile(quad, item, i), column = first_column + column_in_tile(item, i);

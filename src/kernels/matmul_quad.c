@@ -301,6 +301,28 @@ void qn__matmul_quad_plan(const qn_kernels *kernels, const qn__matmul *q, const 
     p->finish_range = (qn_range){.global = {v->turned ? q->m : q->n, v->turned ? q->n : q->m, t->batches}};
 }
 
+/* How two neighbours of an operand of the epilogue are read at once; NULL: they cannot be. */
+static const char *pair_of(const qn__matmul *q, qn__matmul_operand x) {
+    const qn_array *a = &q->arrays[x];
+    const char *name = a->type == QN_F32    ? "PAIR_F32"
+                       : a->type == QN_BF16 ? "PAIR_BF16"
+                       : a->type == QN_F16  ? "PAIR_F16"
+                                            : NULL;
+    bool is_even = q->column[x] == 1 && q->row[x] % 2 == 0 && a->offset % 2 == 0;
+    for (uint32_t d = 0; d + 2 < a->rank; d++) is_even = is_even && a->strides[d] % 2 == 0;
+    return is_even && (x != QN__MATMUL_BIAS || q->row[x] == 0) ? name : NULL;
+}
+
+/* The epilogue's options, where it takes two neighbours at a time. */
+static void add_pairs(const qn__matmul *q, const qn__matmul_tensors *t, char *out, size_t size) {
+    const char *bias = q->has[QN__MATMUL_BIAS] ? pair_of(q, QN__MATMUL_BIAS) : "PAIR_F32",
+               *residual = q->has[QN__MATMUL_RESIDUAL] ? pair_of(q, QN__MATMUL_RESIDUAL) : "PAIR_F32";
+    const bool is_float = qn__element(type_of(q))->is_float;
+    if (t->stores_tiles && !q->plain && !q->has[QN__MATMUL_C] && is_float && q->n % 2 == 0 && bias &&
+        residual)
+        snprintf(out, size, " -D PAIRS -D BIAS_PAIR=%s -D RESIDUAL_PAIR=%s", bias, residual);
+}
+
 void qn__matmul_quad_options(const qn__matmul *q, const qn__matmul_quad *v, const qn__matmul_tensors *t,
                              char *out, size_t size) {
     const struct product *product = &products[type_of(q)];
@@ -321,6 +343,8 @@ void qn__matmul_quad_options(const qn__matmul *q, const qn__matmul_quad *v, cons
              product->type, product->sum, product->sum, product->sum, by_rows + 2 * by_columns, v->cluster,
              t->parts, v->quads, v->columns, t->stages, large && v->quads == 2 ? " -D REGISTERS=232" : "",
              by_columns && type_of(q) == QN_F32 ? " -D HELD" : "", t->staged ? " -D STAGED" : "", pack);
+    const size_t used = strlen(out);
+    add_pairs(q, t, out + used, size - used);
 }
 
 /* ---- a call ---- */

@@ -7,7 +7,7 @@
 enum {
     MOST_PARTS = 32,
     MOST_CHOICES =
-        192, /* on a GPU: with twice as many a work-group's choice takes ten times as long as what it does */
+        192, /* on a GPU: with twice as many the choice takes five times as long as what a work-group does */
     LOCAL = 256,
     SMALL = 64,
     LARGE = 1024 /* work-items of a work-group, of a processor the last two */
