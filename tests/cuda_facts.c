@@ -47,6 +47,10 @@ static const fact facts[] = {
      offsetof(qn__cu_kernel_node, block)},
     {"CUDA_KERNEL_NODE_PARAMS_v1.sharedMemBytes", offsetof(CUDA_KERNEL_NODE_PARAMS_v1, sharedMemBytes),
      offsetof(qn__cu_kernel_node, shared)},
+    {"sizeof(CUDA_MEMCPY3D)", sizeof(CUDA_MEMCPY3D), sizeof(qn__cu_copy_node)},
+    {"CUDA_MEMCPY3D.srcDevice", offsetof(CUDA_MEMCPY3D, srcDevice), offsetof(qn__cu_copy_node, from.device)},
+    {"CUDA_MEMCPY3D.dstDevice", offsetof(CUDA_MEMCPY3D, dstDevice), offsetof(qn__cu_copy_node, to.device)},
+    {"CUDA_MEMCPY3D.WidthInBytes", offsetof(CUDA_MEMCPY3D, WidthInBytes), offsetof(qn__cu_copy_node, width)},
     {"CUDA_KERNEL_NODE_PARAMS_v1.kernelParams", offsetof(CUDA_KERNEL_NODE_PARAMS_v1, kernelParams),
      offsetof(qn__cu_kernel_node, params)},
 };

@@ -957,6 +957,11 @@ QN_API qn_status qn_graph_launch(qn_stream *stream, qn_graph *graph);
    of the graph has the commands recorded again. QN_ERROR_RANGE: there is no such launch. Any thread. */
 QN_API qn_status qn_graph_set_launch(qn_graph *graph, uint32_t index, const qn_range *range,
                                      const qn_arg *args, size_t num_args);
+/* Where a copy of the graph reads, for the graph's launches from now on; those that still run are not touched. `index` counts the copies (qn_stream_copy) in the
+   order in which they were recorded, from 0; what it writes, and how much, stays. On CUDA devices it costs a third of a copy of its own. The graph
+   keeps `from` until the next such call. Errors: QN_ERROR_UNSUPPORTED (devices that would have to record the graph again), QN_ERROR_RANGE (there is no such copy, or
+   what it would read is not all in the buffer), QN_ERROR_ARGUMENT (a buffer of another device, or a unified one), QN_ERROR_WRONG_CONTEXT. Any thread. */
+QN_API qn_status qn_graph_set_copy(qn_graph *graph, uint32_t index, qn_buffer *from, uint64_t from_offset);
 /* How many launches it has. Any thread. */
 QN_API uint32_t qn_graph_launch_count(const qn_graph *graph);
 QN_API void qn_graph_destroy(qn_graph *graph);

@@ -429,6 +429,11 @@ class graph {
         const qn_arg *given = args.empty() ? nullptr : args.data();
         check(qn_graph_set_launch(get(), index, over.get(), given, args.size()), context_);
     }
+    /* The copy of that index reads there, from byte `offset` on. */
+    template <class T>
+    void set_copy(std::uint32_t index, const buffer<T> &from, std::uint64_t offset = 0) const {
+        check(qn_graph_set_copy(get(), index, from.get(), offset), context_);
+    }
 
   private:
     const qn_context *context_;

@@ -164,6 +164,25 @@ static void add_used(qn__graph_edition *edition, qn__object *object) {
     edition->used[edition->num_used++] = object;
 }
 
+/* Of a copy what it reads; NULL: the step is none. */
+static qn__use *source_of(const qn__graph_step *step) {
+    const bool is_copy = step->command->kind == QN__COMMAND_COPY && !step->command->from_gpu;
+    for (uint32_t k = 0; is_copy && k < step->num_uses; k++)
+        if (!step->uses[k].writes) return &step->uses[k];
+    return NULL;
+}
+
+static qn_status list_sources(qn_graph *graph) {
+    const size_t size = (graph->num_steps + 1) * sizeof *graph->sources;
+    graph->sources = qn__allocate(&graph->object.context->allocator, size);
+    if (!graph->sources) return qn__fail_memory(graph->object.context, size);
+    for (size_t i = 0; i < graph->num_steps; i++) {
+        const qn__use *source = source_of(&graph->steps[i]);
+        if (source) graph->sources[graph->num_sources++] = *source;
+    }
+    return QN_OK;
+}
+
 /* Buffers that a graph writes are newer on the device after each launch; host contents go over before. Each
    buffer is looked at once a launch, however often the graph uses it. */
 static qn_status list_uses(const qn_graph *graph, qn__graph_edition *edition) {
@@ -182,6 +201,7 @@ static qn_status list_uses(const qn_graph *graph, qn__graph_edition *edition) {
         if (is_empty(step)) continue;
         add_used(edition, step->object);
         for (uint32_t k = 0; k < step->num_uses; k++) {
+            if (&step->uses[k] == source_of(step)) continue;
             add_used(edition, &step->uses[k].buffer->object);
             add_use(edition, &step->uses[k]);
         }
@@ -244,6 +264,7 @@ qn_status qn_graph_end(qn_stream *stream, qn_graph **out) {
     if (!graph) return qn__fail(context, QN_ERROR_STATE, "qn_graph_end: the stream does not record");
     stream->recording = NULL;
     status = make_parts(graph);
+    if (!status) status = list_sources(graph);
     if (!status) status = make_edition(graph, "qn_graph_end");
     if (status)
         qn_graph_destroy(graph);
@@ -267,8 +288,13 @@ static qn_status launch(const qn_graph *graph, qn_stream *stream) {
     uint64_t number = 0;
     qn_status status =
         qn__buffers_use(edition->uses, edition->num_uses, stream, QN_MOVE_LAUNCH, "qn_graph_launch");
-    if (!status) status = qn__stream_submit_edition(stream, edition, &number);
+    if (!status)
+        status =
+            qn__buffers_use(graph->sources, graph->num_sources, stream, QN_MOVE_LAUNCH, "qn_graph_launch");
+    if (!status)
+        status = qn__stream_submit_edition(stream, edition, graph->sources, graph->num_sources, &number);
     if (number) qn__buffers_used(edition->uses, edition->num_uses, stream, number);
+    if (number) qn__buffers_used(graph->sources, graph->num_sources, stream, number);
     return status;
 }
 
@@ -322,7 +348,7 @@ static qn_status update_replay(const qn_graph *graph, const qn__graph_part *part
     char why[QN__WHY] = "";
     size_t index = 0;
     if (!part->replay || !backend->replay_update || atomic_load(&part->replay->held) || is_empty(step) ||
-        command->global[0] == 0)
+        (command->kind == QN__COMMAND_LAUNCH && command->global[0] == 0))
         return QN_ERROR_UNSUPPORTED;
     for (const qn__graph_step *s = &graph->steps[part->first]; s < step; s++) index += !is_empty(s);
     qn_status status = backend->replay_update(graph->device->gpu, part->replay->replay, index, command, why);
@@ -366,6 +392,65 @@ qn_status qn_graph_set_launch(qn_graph *graph, uint32_t index, const qn_range *r
                     (unsigned)index, (unsigned)graph->num_launches);
 }
 
+/* Copy `index`, and its place among the sources' uses. */
+static qn__graph_step *find_copy(const qn_graph *graph, uint32_t index) {
+    for (size_t i = 0; i < graph->num_steps; i++)
+        if (source_of(&graph->steps[i]) && index-- == 0) return &graph->steps[i];
+    return NULL;
+}
+
+static qn_status set_copy(qn_graph *graph, uint32_t index, qn_buffer *from, uint64_t offset) {
+    static const char function[] = "qn_graph_set_copy";
+    qn_context *context = graph->object.context;
+    qn__graph_step *step = find_copy(graph, index);
+    if (!step)
+        return qn__fail(context, QN_ERROR_RANGE, "%s: copy %u of a graph that has %zu", function,
+                        (unsigned)index, graph->num_sources);
+    qn__command *command = step->command;
+    if (offset > from->size || command->size > from->size - offset)
+        return qn__fail(context, QN_ERROR_RANGE, "%s: %llu bytes from %llu of a buffer of %llu", function,
+                        (unsigned long long)command->size, (unsigned long long)offset,
+                        (unsigned long long)from->size);
+    qn__use *source = source_of(step), made = qn__use_of(from, false);
+    qn__graph_part *part = part_of(graph, step);
+    qn__command changed = *command;
+    changed.from = made.root->memory;
+    changed.from_offset = from->offset + offset;
+    const qn_status status = update_replay(graph, part, step, &changed);
+    if (status && status != QN_ERROR_UNSUPPORTED) return status;
+    if (status) {
+        if (part->replay) qn__drop(&part->replay->object);
+        part->replay = NULL;
+        forget_edition(graph);
+    }
+    command->from = changed.from;
+    command->from_offset = changed.from_offset;
+    qn__retain(&from->object);
+    qn__drop(&source->buffer->object);
+    graph->sources[index] = *source = made;
+    return QN_OK;
+}
+
+qn_status qn_graph_set_copy(qn_graph *graph, uint32_t index, qn_buffer *from, uint64_t from_offset) {
+    static const char function[] = "qn_graph_set_copy";
+    qn_status status = qn__check_beside(graph, graph, QN__OBJECT_GRAPH, function, "graph");
+    if (!status) status = qn__check_beside(graph, from, QN__OBJECT_BUFFER, function, "buffer");
+    if (status) return status;
+    if (from->device != graph->device)
+        return qn__other_device(from->device, graph->device, "%s: the buffer is of another device", function);
+    if (qn__buffer_root(from)->unified)
+        return qn__fail(graph->object.context, QN_ERROR_ARGUMENT, "%s: the buffer is a unified one",
+                        function);
+    if (!graph->device->backend->replay_update)
+        return qn__fail(graph->object.context, QN_ERROR_UNSUPPORTED,
+                        "%s: %s would record the graph again; copy before it is launched", function,
+                        graph->device->name);
+    pthread_mutex_lock(&graph->lock);
+    status = set_copy(graph, index, from, from_offset);
+    pthread_mutex_unlock(&graph->lock);
+    return status;
+}
+
 void qn_graph_destroy(qn_graph *graph) {
     qn__handle_destroy(graph, QN__OBJECT_GRAPH, "qn_graph_destroy", "graph");
 }
@@ -378,5 +463,6 @@ void qn__graph_finalise(qn_graph *graph) {
     for (size_t i = 0; i < graph->num_steps; i++) step_free(allocator, &graph->steps[i]);
     qn__release(allocator, graph->steps);
     qn__release(allocator, graph->parts);
+    qn__release(allocator, graph->sources);
     pthread_mutex_destroy(&graph->lock);
 }

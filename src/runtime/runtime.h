@@ -327,7 +327,10 @@ struct qn_graph {
     qn__graph_step *steps;
     size_t num_steps, cap_steps;
     uint32_t num_launches; /* of the steps */
-    pthread_mutex_t lock;  /* of all below, and of the steps once it is recorded */
+    qn__use
+        *sources; /* of its copies, in order: not of the edition, as they may change from launch to launch */
+    size_t num_sources;
+    pthread_mutex_t lock; /* of all below, and of the steps once it is recorded */
     qn__graph_part *parts;
     size_t num_parts;
     qn__graph_edition *edition; /* a reference; NULL: to be made */
@@ -417,7 +420,9 @@ qn_status qn__stream_cross(qn_stream *stream, qn_buffer *from, uint64_t from_off
 /* The stream's queue is quern's again: a command stands behind what was submitted to it meanwhile. */
 qn_status qn__stream_take_back(qn_stream *stream, uint64_t *number);
 /* All parts of it, with nothing of other threads between them. */
-qn_status qn__stream_submit_edition(qn_stream *stream, qn__graph_edition *edition, uint64_t *number);
+/* sources: what its copies read, which is not of the edition. */
+qn_status qn__stream_submit_edition(qn_stream *stream, qn__graph_edition *edition, const qn__use *sources,
+                                    size_t num_sources, uint64_t *number);
 /* Objects that only finished work still holds are let go, on all streams of the device; `wait`: all of them. */
 void qn__device_reap(qn_device *device, bool wait);
 /* qn_stream_write; `data_stays` until the caller has waited, so that no copy of it is needed. */

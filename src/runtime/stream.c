@@ -199,26 +199,27 @@ qn_status qn__stream_submit_now(qn_stream *stream, const qn__command *command, q
 }
 
 static qn_status submit_part(qn_stream *stream, const qn__graph_part *part, qn__graph_edition *edition,
-                             uint64_t *number, char *why) {
+                             const qn__use *sources, size_t num_sources, uint64_t *number, char *why) {
     qn__event_record_step record;
     if (!part->event && !part->replay) return QN_OK;
     qn_status status = part->event ? qn__event_record(part->event, &record) : QN_OK;
     if (status) return status;
     uint64_t n;
-    status = submit_locked(stream, &(work){.command = &record.command, .replay = part->replay}, NULL, 0,
-                           &edition->object, &n, why);
+    status = submit_locked(stream, &(work){.command = &record.command, .replay = part->replay}, sources,
+                           num_sources, &edition->object, &n, why);
     if (part->event) qn__event_recorded(part->event, &record, status);
     if (n) *number = n;
     return status;
 }
 
-qn_status qn__stream_submit_edition(qn_stream *stream, qn__graph_edition *edition, uint64_t *number) {
+qn_status qn__stream_submit_edition(qn_stream *stream, qn__graph_edition *edition, const qn__use *sources,
+                                    size_t num_sources, uint64_t *number) {
     char why[QN__WHY] = "";
     qn_status status = QN_OK;
     *number = 0;
     pthread_mutex_lock(&stream->lock);
     for (size_t i = 0; i < edition->num_parts && !status; i++)
-        status = submit_part(stream, &edition->parts[i], edition, number, why);
+        status = submit_part(stream, &edition->parts[i], edition, sources, num_sources, number, why);
     pthread_mutex_unlock(&stream->lock);
     return status ? say(stream, status, why) : QN_OK;
 }

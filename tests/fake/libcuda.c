@@ -874,6 +874,28 @@ API int cuGraphExecKernelNodeSetParams(qn__cu_exec exec, qn__cu_node node, const
     if (!op || op->kind != LAUNCH) return INVALID_HANDLE;
     return set_launch(op, params);
 }
+API int cuGraphMemcpyNodeGetParams(qn__cu_node node, qn__cu_copy_node *params) {
+    CALL_IN_CONTEXT(copy_node_get);
+    const operation *op = (const operation *)(const void *)node;
+    if (op->kind != COPY) return INVALID_HANDLE;
+    *params = (qn__cu_copy_node){.from.device = (qn__cu_address)(uintptr_t)op->from,
+                                 .to.device = (qn__cu_address)(uintptr_t)op->to,
+                                 .width = op->size,
+                                 .height = 1,
+                                 .depth = 1};
+    return 0;
+}
+API int cuGraphExecMemcpyNodeSetParams(qn__cu_exec exec, qn__cu_node node, const qn__cu_copy_node *params,
+                                       qn__cu_context context) {
+    (void)context;
+    CALL_IN_CONTEXT(exec_set_copy);
+    operation *op = exec->first;
+    while (op && op->node != (const operation *)(const void *)node) op = op->next;
+    if (!op || op->kind != COPY || params->width != op->size) return INVALID_HANDLE;
+    op->from = pointer(params->from.device);
+    op->to = pointer(params->to.device);
+    return 0;
+}
 API int cuGraphExecDestroy(qn__cu_exec exec) {
     CALL(exec_destroy);
     free_operations(exec->first);

@@ -210,6 +210,8 @@ static qn_status map_and_unmap(qn_stream *stream, qn_buffer *buffer) {
     X(qn_graph_launch, 0, STREAM, qn_graph_launch(h, o[GRAPH]))                                              \
     X(qn_graph_launch, 1, GRAPH, qn_graph_launch(o[STREAM], h))                                              \
     X(qn_graph_set_launch, 0, GRAPH, qn_graph_set_launch(h, 0, NULL, QN_NO_ARGS))                            \
+    X(qn_graph_set_copy, 0, GRAPH, qn_graph_set_copy(h, 0, o[BUFFER], 0))                                    \
+    X(qn_graph_set_copy, 1, BUFFER, qn_graph_set_copy(o[GRAPH], 0, h, 0))                                    \
     X(qn_graph_launch_count, 0, GRAPH, nothing(qn_graph_launch_count(h) == 0))                               \
     X(qn_graph_destroy, 0, GRAPH, (qn_graph_destroy(h), QN_ERROR_ARGUMENT))                                  \
     X(qn_device_stream, 0, DEVICE, nothing(qn_device_stream(h) == NULL))                                     \
@@ -445,6 +447,7 @@ static void objects_of_two_contexts_tell_both(void **state) {
         check_both(a, b, qn_graph_launch(stream, b->all[GRAPH]), "qn_graph_launch");
         check_both(a, b, qn_graph_set_launch(a->all[GRAPH], 0, QN_RANGE(1), QN_ARGS(mixed[1])),
                    "qn_graph_set_launch");
+        check_both(a, b, qn_graph_set_copy(a->all[GRAPH], 0, mixed[1], 0), "qn_graph_set_copy");
         check_both(a, b, qn_stream_copy(stream, mixed[0], 0, mixed[1], 0, 4), "qn_stream_copy");
         check_both(a, b, qn_stream_copy(stream, mixed[1], 0, mixed[1], 8, 4), "qn_stream_copy");
         check_both(a, b, qn_stream_fill(stream, mixed[1], 0, 4, word, 4), "qn_stream_fill");

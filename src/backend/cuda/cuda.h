@@ -237,6 +237,8 @@ void qn__cuda_external_destroy(qn__gpu *gpu, qn__memory *memory, uint32_t import
 qn_status qn__cuda_execute(const qn__cuda_target *target, const qn__command *command, char *why);
 qn_status qn__cuda_set_node(const qn__gpu *gpu, qn__cu_exec exec, qn__cu_node node,
                             const qn__command *command, char *why);
+qn_status qn__cuda_set_copy(const qn__gpu *gpu, qn__cu_exec exec, qn__cu_node node,
+                            const qn__command *command);
 void qn__cuda_choose_local(const qn__gpu *gpu, const qn__code *code, uint32_t kernel,
                            const uint64_t global[3], uint32_t local[3]);
 

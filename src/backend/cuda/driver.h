@@ -143,6 +143,20 @@ typedef struct qn__cu_kernel_node {
     void **params, **extra;
 } qn__cu_kernel_node;
 
+/* CUDA_MEMCPY3D */
+typedef struct qn__cu_copy_side {
+    size_t x, y, z, level;
+    int type;
+    const void *host;
+    qn__cu_address device;
+    void *array, *reserved;
+    size_t pitch, height;
+} qn__cu_copy_side;
+typedef struct qn__cu_copy_node {
+    qn__cu_copy_side from, to;
+    size_t width, height, depth;
+} qn__cu_copy_node;
+
 /* cuMemCreate */
 typedef struct qn__cu_allocation_props {
     int type, handle_types;
@@ -297,6 +311,9 @@ typedef struct qn__cu_access {
 
 /* Those that a driver may lack; NULL then. */
 #define QN__CU_OPTIONAL_FUNCTIONS(X)                                                                         \
+    X(copy_node_get, "cuGraphMemcpyNodeGetParams", (qn__cu_node node, qn__cu_copy_node * params))            \
+    X(exec_set_copy, "cuGraphExecMemcpyNodeSetParams",                                                       \
+      (qn__cu_exec exec, qn__cu_node node, const qn__cu_copy_node *params, qn__cu_context context))          \
     X(stream_capture_info, "cuStreamGetCaptureInfo_v2",                                                      \
       (qn__cu_stream stream, int *status, uint64_t *id, qn__cu_graph *graph, const qn__cu_node **before,     \
        size_t *num_before))                                                                                  \

@@ -91,6 +91,16 @@ qn_status qn__cuda_set_node(const qn__gpu *gpu, qn__cu_exec exec, qn__cu_node no
     return gpu->cu->exec_set_kernel(exec, node, &params) ? QN_ERROR_UNSUPPORTED : QN_OK;
 }
 
+/* A recorded copy reads from another place. */
+qn_status qn__cuda_set_copy(const qn__gpu *gpu, qn__cu_exec exec, qn__cu_node node,
+                            const qn__command *command) {
+    qn__cu_copy_node params;
+    if (!gpu->cu->copy_node_get || !gpu->cu->exec_set_copy || gpu->cu->copy_node_get(node, &params))
+        return QN_ERROR_UNSUPPORTED;
+    params.from.device = (qn__cu_address)(uintptr_t)command->from + command->from_offset;
+    return gpu->cu->exec_set_copy(exec, node, &params, gpu->context) ? QN_ERROR_UNSUPPORTED : QN_OK;
+}
+
 /* What a captured command writes from stays as it is for as long as the graph (replay.c). From memory that stays
    the driver copies best itself: it knows what is pinned, also by others. */
 static qn_status write(const qn__cuda_target *target, const qn__command *command, char *why) {

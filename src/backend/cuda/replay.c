@@ -11,7 +11,7 @@
 struct qn__replay {
     qn__cu_graph graph; /* its nodes name those of the instance */
     qn__cu_exec exec;
-    qn__cu_node *nodes;  /* by command: of a launch that can be set anew, or NULL */
+    qn__cu_node *nodes;  /* by command: of a launch or copy that can be set anew, or NULL */
     unsigned char *data; /* of the writes; pinned */
     qn__cuda_print **prints;
     size_t num_prints;
@@ -80,7 +80,7 @@ static bool is_one_grid(const qn__gpu *gpu, const qn__command *command) {
     return qn__parts_next(&parts, &part) && parts.done;
 }
 
-/* The node of the launch that was captured last. One that prints has others before it, as one of several grids. */
+/* The node of the copy or launch that was captured last. One that prints has others before it, as one of several grids. */
 static void note_node(const qn__gpu *gpu, qn__replay *replay, size_t index, qn__cu_stream stream,
                       const qn__command *command) {
     const qn__cu_node *last = NULL;
@@ -88,8 +88,9 @@ static void note_node(const qn__gpu *gpu, qn__replay *replay, size_t index, qn__
     uint64_t id;
     qn__cu_graph graph;
     int status;
-    if (command->kind != QN__COMMAND_LAUNCH || !gpu->cu->stream_capture_info) return;
-    if (prints(command) || !is_one_grid(gpu, command)) return;
+    const bool is_copy = command->kind == QN__COMMAND_COPY && !command->from_gpu;
+    if ((command->kind != QN__COMMAND_LAUNCH && !is_copy) || !gpu->cu->stream_capture_info) return;
+    if (!is_copy && (prints(command) || !is_one_grid(gpu, command))) return;
     if (gpu->cu->stream_capture_info(stream, &status, &id, &graph, &last, &count) || count != 1) return;
     replay->nodes[index] = last[0];
 }
@@ -169,7 +170,9 @@ qn_status qn__cuda_replay_update(qn__gpu *gpu, qn__replay *replay, size_t index,
     if (!replay->nodes[index]) return QN_ERROR_UNSUPPORTED;
     const bool entered = qn__cuda_enter(gpu);
     pthread_mutex_lock(&replay->lock);
-    qn_status status = qn__cuda_set_node(gpu, replay->exec, replay->nodes[index], command, why);
+    qn_status status = command->kind == QN__COMMAND_COPY
+                           ? qn__cuda_set_copy(gpu, replay->exec, replay->nodes[index], command)
+                           : qn__cuda_set_node(gpu, replay->exec, replay->nodes[index], command, why);
     pthread_mutex_unlock(&replay->lock);
     qn__cuda_leave(gpu, entered);
     return status;
