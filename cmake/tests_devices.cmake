@@ -32,7 +32,7 @@ endif()
 list(APPEND device_unit_tests kernels_sort kernels_choose kernels_gather kernels_histogram kernels_spmv kernels_linear kernels_convolve)
 list(APPEND device_unit_tests kernels_tuning kernels_map kernels_random kernels_reduce kernels_rows kernels_scan)
 list(APPEND device_unit_tests kernels_attention kernels_recorded tensor_basic tensor_gradient tensor_random tensor_images nn_basic nn_training tensor_together)
-list(APPEND device_unit_tests tensor_blocks tensor_dlpack tensor_maths tensor_state tensor_traffic tensor_turn)
+list(APPEND device_unit_tests tensor_blocks tensor_dlpack tensor_maths tensor_state tensor_step tensor_traffic tensor_turn)
 list(APPEND device_unit_tests ring_basic ring_queues ring_failure)
 
 # PoCL takes half a second for the shortest kernel: on OpenCL devices a part of the files is run, others optimised than not, and not each

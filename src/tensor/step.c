@@ -22,6 +22,8 @@ typedef struct qn__recording {
     qn_shape shapes[MOST];
     size_t num_inputs, num_outputs;
     qn__node *inputs[MOST], *outputs[MOST]; /* counted */
+    bool copies_inputs;                     /* the graph begins with copies of them */
+    qn__storage *ordered[MOST];             /* of inputs that did not lie in order, until it is launched */
     /* What the launches compute: the outputs, then new values of assigned tensors, counted here, as others may know them, but their memory
        is the launches'. */
     qn__node **asked;
@@ -144,6 +146,11 @@ static qn_status copy_value(qn_tensors *tensors, const qn__node *node, const qn_
     return qn_kernels_copy(
         tensors->kernels, tensors->stream,
         &(qn_copy_desc){.to = array_of(node, to, false), .from = array_of(node, node->storage, true)});
+}
+
+/* Whether a copy of bytes takes its value. */
+static bool can_be_source(const qn__node *node) {
+    return node->storage && qn__node_count(node) && qn__is_contiguous(node);
 }
 
 static uint64_t bytes_of(const qn__node *node) {
@@ -352,9 +359,23 @@ static size_t list_wanted(const recording *r, qn__node *const *asked, size_t cou
     return number;
 }
 
+/* On CUDA the graph copies inputs itself, from where each run says: that takes the host a third of what copies of their own do. The first
+   sources are of the run that records. */
+static qn_status record_copies(qn_tensors *tensors, recording *r, qn_tensor *const *inputs) {
+    qn_status status = QN_OK;
+    if (tensors->info.kind != QN_DEVICE_CUDA) return QN_OK;
+    for (size_t i = 0; i < r->num_inputs; i++)
+        if (!can_be_source(inputs[i]->node)) return QN_OK;
+    for (size_t i = 0; i < r->num_inputs && !status; i++)
+        status = copy_value(tensors, inputs[i]->node, r->inputs[i]->storage);
+    r->copies_inputs = r->num_inputs > 0;
+    return status;
+}
+
 /* Records the launches for what was made. asked: outputs, then the new values of assigned tensors, with room for two more such lists behind. A new value that is not in the old
    one's memory is copied there in the end. */
-static qn_status record_launches(qn_tensors *tensors, recording *r, qn__node **asked, size_t count) {
+static qn_status record_launches(qn_tensors *tensors, recording *r, qn_tensor *const *inputs,
+                                 qn__node **asked, size_t count) {
     qn__node **wanted = asked + count, **replaced = wanted + count;
     const size_t number = list_wanted(r, asked, count, wanted, replaced);
     /* Compiles, which is not to be recorded. */
@@ -362,7 +383,8 @@ static qn_status record_launches(qn_tensors *tensors, recording *r, qn__node **a
     if (!status) status = qn_graph_begin(tensors->stream);
     if (status) return status;
     swap_pools(tensors, r);
-    if (number) status = qn__plan_record(tensors, wanted, replaced, number, &r->memory);
+    status = record_copies(tensors, r, inputs);
+    if (number && !status) status = qn__plan_record(tensors, wanted, replaced, number, &r->memory);
     for (size_t i = 0, at = r->num_outputs; i < r->num_bindings && !status; i++)
         if (r->bindings[i].assigned) status = copy_value(tensors, asked[at++], r->bindings[i].memory);
     swap_pools(tensors, r);
@@ -430,7 +452,7 @@ static qn_status own_assigned(recording *r, qn_status status, qn__node **asked, 
     return status;
 }
 
-static qn_status record(qn_step *step, recording *r) {
+static qn_status record(qn_step *step, recording *r, qn_tensor *const *inputs) {
     qn_tensors *tensors = step->tensors;
     qn_tensor *outputs[MOST] = {NULL};
     qn_status status = call_function(step, r, outputs);
@@ -443,7 +465,7 @@ static qn_status record(qn_step *step, recording *r) {
     for (size_t i = 0; i < num_assigned && !status; i++) status = settle(tensors, &r->bindings[i]);
     if (!status) status = bind_waiting(tensors, r, asked, count);
     if (!status) status = bind_leaves(tensors, r, asked, count);
-    if (!status) status = record_launches(tensors, r, asked, count);
+    if (!status) status = record_launches(tensors, r, inputs, asked, count);
     r->num_asked = count;
     return status;
 }
@@ -462,7 +484,7 @@ static qn_status make_recording(qn_step *step, qn_tensor *const *inputs, size_t 
         status = make_like(tensors, inputs[i]->node, &r->inputs[i]);
         r->num_inputs += !status;
     }
-    if (!status) status = record(step, r);
+    if (!status) status = record(step, r, inputs);
     qn_scope_end(tensors);
     if (status) {
         free_recording(tensors, r);
@@ -535,17 +557,38 @@ static qn_status rename_value(qn_tensors *tensors, binding *b) {
     return QN_OK;
 }
 
-static qn_status replay(qn_step *step, recording *r, qn_tensor *const *inputs, qn_tensor **outputs) {
-    qn_tensors *tensors = step->tensors;
+/* The value of an input for the graph's copy, in memory of its own where it does not lie in order. */
+static qn_status set_input(qn_tensors *tensors, recording *r, uint32_t index, const qn__node *node) {
+    const uint64_t size = qn_element_size((qn_element)node->type);
+    qn__storage **own = &r->ordered[index];
+    if (can_be_source(node))
+        return qn_graph_set_copy(r->graph, index, node->storage->buffer, node->offset * size);
+    qn_status status = qn__storage_create(tensors, bytes_of(node), own);
+    if (!status) status = copy_value(tensors, node, *own);
+    return status ? status : qn_graph_set_copy(r->graph, index, (*own)->buffer, 0);
+}
+
+static qn_status bring_inputs(qn_tensors *tensors, recording *r, qn_tensor *const *inputs) {
     qn_status status = QN_OK;
     for (size_t i = 0; i < r->num_inputs && !status; i++)
-        status = copy_value(tensors, inputs[i]->node, r->inputs[i]->storage);
+        status = r->copies_inputs ? set_input(tensors, r, (uint32_t)i, inputs[i]->node)
+                                  : copy_value(tensors, inputs[i]->node, r->inputs[i]->storage);
+    return status;
+}
+
+static qn_status replay(qn_step *step, recording *r, qn_tensor *const *inputs, qn_tensor **outputs) {
+    qn_tensors *tensors = step->tensors;
+    qn_status status = bring_inputs(tensors, r, inputs);
     if (!status) status = bring_words(tensors, r);
     for (size_t i = 0; i < r->num_bindings && !status; i++) {
         status = bring(tensors, &r->bindings[i]);
         if (!status && r->bindings[i].assigned) status = keep_for_others(tensors, &r->bindings[i]);
     }
     if (!status) status = qn_graph_launch(tensors->stream, r->graph);
+    for (size_t i = 0; i < r->num_inputs; i++) {
+        qn__storage_release(tensors, r->ordered[i]); /* who takes it next is behind the launch */
+        r->ordered[i] = NULL;
+    }
     if (!status) count_words(tensors, r);
     for (size_t i = 0; i < r->num_bindings && !status; i++)
         if (r->bindings[i].assigned) status = rename_value(tensors, &r->bindings[i]);

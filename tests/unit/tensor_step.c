@@ -254,6 +254,44 @@ static void recorded_values_are_kept(void **state) {
     qn_step_destroy(step);
 }
 
+/* Inputs are in other memory in each run, and may not lie in order there; who has that memory next does not change what a run has read. */
+static qn_status mix(void *user, qn_tensor *const *inputs, size_t num_inputs, qn_tensor **outputs,
+                     size_t num_outputs) {
+    (void)user;
+    assert_true(num_inputs == 2 && num_outputs == 1);
+    outputs[0] = qn_multiply_add(inputs[0], 100, inputs[1]);
+    return QN_OK;
+}
+
+static void inputs_from_anywhere(void **state) {
+    enum { ROWS = 30, COLUMNS = 40, COUNT = ROWS * COLUMNS, RUNS = 6 };
+    static float data[COUNT], values[COUNT];
+    tensor_fixture *f = fixture_of(state);
+    qn_step *step;
+    qn_tensor *out;
+    for (int i = 0; i < COUNT; i++) data[i] = (float)i;
+    qn_buffer *buffer = make_buffer(f->device, sizeof data, data);
+    const qn_array turned = {
+        .buffer = buffer, .type = QN_F32, .rank = 2, .sizes = {ROWS, COLUMNS}, .strides = {1, ROWS}};
+    assert_ok(f->context, qn_step_create(f->t, mix, NULL, &step));
+    for (int run = 0; run < RUNS; run++) {
+        assert_ok(f->context, qn_scope_begin(f->t));
+        qn_tensor *own = counting(f, QN_SHAPE(ROWS, COLUMNS), (float)run, 0),
+                  *other = qn_from_array(f->t, &turned);
+        qn_tensor *inputs[] = {run % 2 ? other : own, run % 3 ? own : other};
+        assert_ok(f->context, qn_step_run(step, inputs, 2, &out, 1));
+        read_floats(f, out, values, COUNT);
+        for (int i = 0; i < COUNT; i++) {
+            const double across = i % COLUMNS * ROWS + i / COLUMNS, each = run;
+            assert_near(values[i], (run % 2 ? across : each) * 100 + (run % 3 ? each : across));
+        }
+        assert_ok(f->context, qn_scope_end(f->t));
+    }
+    qn_step_destroy(step);
+    qn_tensors_trim(f->t);
+    qn_buffer_destroy(buffer);
+}
+
 /* Two parameters that show the same value, and the gradient by a tensor of the step's own. */
 static qn_status add_parameters(void *user, qn_tensor *const *inputs, size_t num_inputs, qn_tensor **outputs,
                                 size_t num_outputs) {
@@ -372,6 +410,7 @@ int main(void) {
                                        cmocka_unit_test(old_values_are_read_before_they_go),
                                        cmocka_unit_test(new_values_need_no_memory),
                                        cmocka_unit_test(recorded_values_are_kept),
+                                       cmocka_unit_test(inputs_from_anywhere),
                                        cmocka_unit_test(values_of_before_are_looked_up),
                                        cmocka_unit_test(refusals)};
     return run_tensor_tests(tests, NULL);
