@@ -51,7 +51,7 @@ static uint qn__ring_take_mail(qn_ring *ring, qn__ring_sight sight) {
     for (; sight.ahead >= 0; sight = qn__ring_see_mail(ring)) {
         if (sight.ahead > 0 || !qn__ring_claim_mail(ring, sight.at)) continue;
         QN__STORE(ring->report->mailed, ++ring->mailed, relaxed);
-        if (++ring->near_turns < QN__RING_NEAR_TURNS) ring->near_looks = QN__RING_NEAR_LOOKS;
+        ring->near_looks = ++ring->near_turns < QN__RING_NEAR_TURNS ? QN__RING_NEAR_LOOKS : 0;
         return QN__RING_MAILED | ((sight.at & (QN_RING_MAIL - 1)) + 1);
     }
     return 0;
