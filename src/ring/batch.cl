@@ -7,7 +7,6 @@
 #define QN__RING_WORDS(bits) (((bits) + 31) / 32)
 #define QN__RING_IN_PIECES   (QN_RING_IN_SLOT / 16)
 #define QN__RING_OUT_PIECES  (QN_RING_OUT_SLOT / 16)
-#define QN__RING_HEAD_PIECES (QN__RING_SLOT_HEAD / 16)
 #define QN__RING_PARTS       8 /* of a batch, whose clocks work-items compare */
 
 /* What the work-items share. */
@@ -16,7 +15,7 @@ typedef struct qn__ring_batch {
     uint heads[QN_RING_BANDS], tail;     /* where the ends are */
     uint band, at, count, answers;       /* the messages that are handled, and what answers them */
     uint command;                        /* changed: a look finds it out */
-    uint is_wide;                        /* there may be some behind them */
+    uint is_wide, several;               /* there may be some behind them; there are some, which nobody has taken */
     uint lost, code, rest;               /* sends in vain; of a failure, with the messages that come behind it */
     uint full[QN_RING_BANDS][QN__RING_WORDS(QN__RING_ITEMS)]; /* slots with a message, from the heads on */
     uint failed[QN__RING_WORDS(QN__RING_ITEMS)];
@@ -33,7 +32,7 @@ static void qn__ring_begin_batch(qn_ring *ring, local qn__ring_batch *batch) {
     if (QN__ITEM != 0) return;
     batch->clock = ring->clock;
     batch->command = QN__RING_NEVER;
-    batch->count = batch->lost = batch->code = batch->rest = batch->is_wide = 0;
+    batch->count = batch->lost = batch->code = batch->rest = batch->is_wide = batch->several = 0;
     for (uint i = 0; i < QN__RING_WORDS(QN__RING_ITEMS); i++) batch->failed[i] = 0;
     for (uint i = 0; i < QN__RING_WORDS(QN__RING_ANSWERS); i++) batch->sent[i] = 0;
     for (uint band = 0; band < QN_RING_BANDS; band++)
@@ -94,7 +93,7 @@ static local uint4 *qn__ring_stage(qn_ring *ring, uint size, uint flags) {
     const uint place = ring->turn * QN_RING_SENDS + ring->sends++;
     ring->batch->sizes[place] = 2 * size + (flags & QN__RING_REPLY ? 1 : 0);
     qn__ring_set_bit(ring->batch->sent, place);
-    return ring->staged + place * (QN__RING_OUT_PIECES - QN__RING_HEAD_PIECES);
+    return ring->staged + place * QN__RING_OUT_PIECES + QN__RING_SLOT_HEAD / 16;
 }
 
 /* ---- the answers ---- */
@@ -142,22 +141,21 @@ static ulong qn__ring_batch_clock(local const qn__ring_batch *batch) {
     return clock + 2;
 }
 
-/* Where staged answers lie, in order. */
+/* Where the staged answers to a message lie, in order, and what goes with them; each work-item for one message. */
 static void qn__ring_put_in_order(qn_ring *ring) {
     local qn__ring_batch *batch = ring->batch;
-    for (uint place = QN__ITEM * QN_RING_SENDS; place < (QN__ITEM + 1) * QN_RING_SENDS; place++)
-        if (qn__ring_has_bit(batch->sent, place)) batch->order[qn__ring_count_bits(batch->sent, place)] = place;
-}
-
-/* A piece of what goes with a payload. */
-static uint4 qn__ring_head_piece(const qn_ring *ring, uint place, uint piece, ulong clock) {
-    local const uint4 *block = ring->batch_blocks + place / QN_RING_SENDS * QN__RING_IN_PIECES;
+    local const uint4 *block = ring->batch_blocks + QN__ITEM * QN__RING_IN_PIECES;
     local const qn_ring_message *message = &((local const qn__ring_slot *)block)->message;
-    const uint size = ring->batch->sizes[place] / 2, is_reply = ring->batch->sizes[place] % 2;
-    const ulong answers = is_reply ? message->id : 0;
-    if (piece == 1) return QN__FOUR(QN__HALVES(answers), QN__HALVES(message->time_ns));
-    if (piece == 2) return QN__FOUR(QN__HALVES(message->deadline_ns), QN__HALVES(clock));
-    return QN__FOUR(message->priority, size, 0, is_reply ? QN__RING_REPLY | (message->flags & QN__RING_CALL) : 0);
+    for (uint place = QN__ITEM * QN_RING_SENDS; place < (QN__ITEM + 1) * QN_RING_SENDS; place++) {
+        if (!qn__ring_has_bit(batch->sent, place)) continue;
+        local uint4 *lines = ring->staged + place * QN__RING_OUT_PIECES;
+        const uint size = batch->sizes[place] / 2, is_reply = batch->sizes[place] % 2;
+        const ulong answers = is_reply ? message->id : 0;
+        batch->order[qn__ring_count_bits(batch->sent, place)] = place;
+        lines[1] = QN__FOUR(QN__HALVES(answers), QN__HALVES(message->time_ns));
+        lines[2] = QN__FOUR(QN__HALVES(message->deadline_ns), 0, 0);
+        lines[3] = QN__FOUR(message->priority, size, 0, is_reply ? QN__RING_REPLY | (message->flags & QN__RING_CALL) : 0);
+    }
 }
 
 /* By pieces of 16 bytes, neighbours by neighbours: a packet on the bus is as large as it can be then. The slot's number does not
@@ -165,14 +163,15 @@ static uint4 qn__ring_head_piece(const qn_ring *ring, uint place, uint piece, ul
 static void qn__ring_copy_out(const qn_ring *ring, uint tail, uint count, ulong clock) {
     for (uint i = QN__ITEM; i < count * QN__RING_OUT_PIECES; i += QN__RING_ITEMS) {
         const uint number = i / QN__RING_OUT_PIECES, piece = i % QN__RING_OUT_PIECES, at = tail + number;
-        const uint place = ring->batch->order[number], rest = piece - QN__RING_HEAD_PIECES;
+        local const uint4 *from = ring->staged + ring->batch->order[number] * QN__RING_OUT_PIECES;
+        local const qn_ring_message *message = &((local const qn__ring_slot *)from)->message;
         global uint4 *to = (global uint4 *)qn__ring_out_slot(ring, at) + piece;
         if (piece == 0)
             QN__FIRST_PIECE(to, at);
-        else if (piece < QN__RING_HEAD_PIECES)
-            *to = qn__ring_head_piece(ring, place, piece, clock + number);
-        else if (rest * 16 < ring->batch->sizes[place] / 2)
-            *to = ring->staged[place * (QN__RING_OUT_PIECES - QN__RING_HEAD_PIECES) + rest];
+        else if (piece == 2)
+            *to = QN__FOUR(QN__HALVES(message->deadline_ns), QN__HALVES(clock + number));
+        else if (piece * 16 < QN__RING_SLOT_HEAD + message->size)
+            *to = from[piece];
     }
 }
 
@@ -185,6 +184,11 @@ static void qn__ring_show(const qn_ring *ring, uint tail, uint sent) {
     const uint sequence = ((local const qn__ring_slot *)(ring->batch_blocks + QN__ITEM * QN__RING_IN_PIECES))->sequence;
     global qn__ring_slot *slot = (global qn__ring_slot *)qn__ring_in_slot(ring, qn__ring_index(batch->band, sequence - 1));
     QN__STORE_FENCED(slot->sequence, sequence + (QN_RING_IN_CAPACITY - 1));
+}
+
+/* From where on the work-items look; the first one says it. */
+static void qn__ring_note_heads(qn_ring *ring) {
+    for (uint band = 0; band < QN_RING_BANDS; band++) ring->batch->heads[band] = qn__ring_head(ring, band);
 }
 
 /* A look of each work-item's at a slot further on, of each band. */
@@ -244,7 +248,7 @@ static uint qn__ring_answer(qn_ring *ring) {
         if (batch->rest) qn__ring_move_head(ring, batch->band, batch->at + ring->count + batch->rest, 0u - batch->rest);
         batch->tail = qn__ring_reserve_run(ring, &sent);
         batch->answers = sent;
-        for (uint band = 0; band < QN_RING_BANDS; band++) batch->heads[band] = qn__ring_head(ring, band);
+        qn__ring_note_heads(ring);
     }
     QN__BARRIER(CLK_LOCAL_MEM_FENCE);
     sent = batch->answers;
@@ -275,7 +279,7 @@ static void qn__ring_take_run(qn_ring *ring) {
     uint band = QN_RING_BANDS - 1;
     while (band > 0 && !(batch->full[band][0] & 1)) band--;
     const uint seen = qn__ring_count_run(batch->full[band]), first = batch->heads[band];
-    if (!seen || batch->command != ring->command || ring->failed || ring->leaving) return;
+    if (!seen || batch->command != ring->command || ring->failed) return;
     const uint room = qn__ring_look_for_room(ring, QN__RING_ANSWERS) / QN_RING_SENDS;
     const uint budget = ring->budget == QN__RING_FOREVER ? seen : ring->budget - ring->handled;
     uint at = first, count;
@@ -295,38 +299,49 @@ static void qn__ring_take_run(qn_ring *ring) {
     batch->band = band;
     batch->at = at;
     batch->count = count;
+    batch->is_wide = 1;
 }
 
-/* The first work-item: waits for a message, which it takes alone. Where it did not wait there may be more, which are looked at
-   beside its answer: a call alone takes longer for a look that is in vain. */
+/* The first work-item: waits for a message, which it takes alone; where it sees another behind it it takes none, as all of them shall
+   look. Of lower bands it sees one alone, and those behind it are looked at beside its answer. */
 static void qn__ring_take_first(qn_ring *ring) {
     local qn__ring_batch *batch = ring->batch;
     uint found = 0, spins = 0;
     if (qn__ring_go_on(ring)) {
         while (!found && qn__ring_look_near(ring, spins, &found)) spins++;
-        if (found) qn__ring_start(ring);
+        batch->several = found == QN__RING_SEVERAL;
+        if (found && !batch->several) qn__ring_start(ring);
     }
-    batch->is_wide = found && !spins;
-    if (!found) return;
-    batch->band = (found - 1) / QN_RING_IN_CAPACITY;
-    batch->at = (found - 1) % QN_RING_IN_CAPACITY;
-    batch->count = 1;
+    batch->is_wide = QN_RING_BANDS > 1 && !spins;
+    if (batch->several) {
+        qn__ring_note_heads(ring);
+        batch->command = ring->command;
+    } else if (found) {
+        batch->band = (found - 1) / QN_RING_IN_CAPACITY;
+        batch->at = (found - 1) % QN_RING_IN_CAPACITY;
+        batch->count = 1;
+    }
 }
 
 /* Takes messages, of which the work-item has seen some. 0: the kernel is to end. */
 static uint qn__ring_take_batch(qn_ring *ring, uint seen) {
     local qn__ring_batch *batch = ring->batch;
-    for (uint band = 0; band < QN_RING_BANDS; band++)
-        if (seen >> band & 1) qn__ring_set_bit(batch->full[band], QN__ITEM);
-    QN__BARRIER(CLK_LOCAL_MEM_FENCE);
-    if (QN__ITEM == 0) {
-        qn__ring_take_run(ring);
-        if (!batch->count) qn__ring_take_first(ring);
+    for (;;) {
         for (uint band = 0; band < QN_RING_BANDS; band++)
-            for (uint i = 0; i < QN__RING_WORDS(QN__RING_ITEMS); i++) batch->full[band][i] = 0;
+            if (seen >> band & 1) qn__ring_set_bit(batch->full[band], QN__ITEM);
+        QN__BARRIER(CLK_LOCAL_MEM_FENCE);
+        if (QN__ITEM == 0) {
+            batch->several = 0;
+            qn__ring_take_run(ring);
+            if (!batch->count) qn__ring_take_first(ring);
+            for (uint band = 0; band < QN_RING_BANDS; band++)
+                for (uint i = 0; i < QN__RING_WORDS(QN__RING_ITEMS); i++) batch->full[band][i] = 0;
+        }
+        QN__BARRIER(CLK_LOCAL_MEM_FENCE);
+        if (!batch->several) return batch->count;
+        seen = qn__ring_see_ahead(ring);
+        QN__FENCE(acquire);
     }
-    QN__BARRIER(CLK_LOCAL_MEM_FENCE);
-    return batch->count;
 }
 
 /* By all work-items, neighbours by neighbours; of messages around the queue's end in two pieces. */

@@ -198,8 +198,7 @@ enum { AHEAD_MOST = 128, LOCAL_BYTES = 40960 };
 static uint64_t batch_bytes(const qn_ring *ring, uint32_t items) {
     enum { WORDS = 512 };
     const uint64_t answers = (uint64_t)items * ring->desc.sends;
-    return items * (uint64_t)slot_size(ring->desc.message_size) +
-           answers * (slot_size(ring->desc.reply_size) - QN__RING_SLOT_HEAD) +
+    return items * (uint64_t)slot_size(ring->desc.message_size) + answers * slot_size(ring->desc.reply_size) +
            answers * 2 * sizeof(uint32_t) + WORDS;
 }
 

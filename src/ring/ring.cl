@@ -30,7 +30,8 @@
 #define QN__STORE_FENCED(word, value) QN__STORE(word, value, release)
 #endif
 #define QN__HALVES(word) (uint)(word), (uint)((word) >> 32)
-#define QN__RING_MAILED 0x80000000u /* of what a look has found: it lies in the mail */
+#define QN__RING_MAILED  0x80000000u /* of what a look has found: it lies in the mail */
+#define QN__RING_SEVERAL 0xffffffffu /* several messages, which are not taken */
 #define QN__FENCE(order)                                                                                     \
     atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_##order, memory_scope_all_svm_devices)
 
@@ -109,7 +110,7 @@ typedef struct qn_ring {
 
 /* Messages, and what answers them where several are handled at a time; else a message and a word. */
 #if QN__RING_BATCHES
-#define QN__RING_BLOCK_LINES        (QN__RING_ITEMS * (QN_RING_IN_SLOT + QN_RING_SENDS * (QN_RING_OUT_SLOT - QN__RING_SLOT_HEAD)) / 16)
+#define QN__RING_BLOCK_LINES        (QN__RING_ITEMS * (QN_RING_IN_SLOT + QN_RING_SENDS * QN_RING_OUT_SLOT) / 16)
 #define QN__RING_BEGIN_BATCH(name)                                                                           \
     local qn__ring_batch qn__batch;                                                                          \
     qn__ring_begin_batch(&name, &qn__batch)
@@ -377,10 +378,20 @@ static void qn__ring_report(qn_ring *ring, uint status) {
     QN__STORE(ring->report->status, status, release);
 }
 
-/* One look, by the host's command: false, where there is a message (1 + the index of its slot in *found) or the kernel is to end. The
-   command and the queue are looked at together; where the command is new the queue once more, which may have what came before it. */
+/* Whether another message is behind that of the highest band, where a work-group can take several. */
+static bool qn__ring_is_followed(const qn_ring *ring) {
+    if (!QN__RING_BATCHES) return false;
+    const uint next = qn__ring_head(ring, QN_RING_BANDS - 1) + 1;
+    global uchar *slot = qn__ring_in_slot(ring, qn__ring_index(QN_RING_BANDS - 1, next));
+    return QN__LOAD(((global qn__ring_slot *)slot)->sequence, relaxed) == next + 1;
+}
+
+/* One look, by the host's command: false, where there is a message (1 + the index of its slot in *found), or there are several, or the
+   kernel is to end. The command and the queue are looked at together; where the command is new the queue once more, which may have what
+   came before it. */
 static bool qn__ring_look(qn_ring *ring, uint spins, uint *found) {
     const uint command = QN__LOAD(ring->control->command, relaxed);
+    const bool followed = qn__ring_is_followed(ring);
     qn__ring_sight sight = qn__ring_see(ring, QN_RING_BANDS - 1);
     if (command != ring->command) {
         ring->command = command;
@@ -390,7 +401,10 @@ static bool qn__ring_look(qn_ring *ring, uint spins, uint *found) {
     if (command == QN__RING_DROP) return false;
     qn__ring_report(ring, command == QN__RING_PAUSE ? QN__GROUP_PAUSED : QN__GROUP_RUNNING);
     if (command != QN__RING_PAUSE && qn__ring_has_room(ring)) {
-        *found = qn__ring_take_any(ring, sight, qn__ring_see_mail(ring));
+        if (followed && sight.ahead == 0)
+            *found = QN__RING_SEVERAL;
+        else
+            *found = qn__ring_take_any(ring, sight, qn__ring_see_mail(ring));
         if (*found || command == QN__RING_DRAIN) return false;
     }
     if ((spins & 255) == 255) QN__STORE(ring->report->heartbeat, ++ring->beats, relaxed);
@@ -409,7 +423,9 @@ static bool qn__ring_look_near(qn_ring *ring, uint spins, uint *found) {
         *found = qn__ring_take_any(ring, none, mail);
         return !*found;
     }
-    ring->near_looks = ring->near_turns = 0;
+    /* Behind a message that look takes no time from the next one. */
+    ring->near_looks = ring->near_turns && !spins ? QN__RING_NEAR_LOOKS : 0;
+    ring->near_turns = 0;
 #endif
     return qn__ring_look(ring, spins, found);
 }
