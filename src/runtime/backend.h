@@ -259,7 +259,7 @@ typedef struct qn_backend {
 
     qn_status (*replay_create)(qn__gpu *gpu, const qn__command *commands, size_t count, qn__replay **replay,
                                char *why);
-    /* Command `index` of the replay, a launch, becomes this launch of the same kernel, for submissions from now on.
+    /* Command `index` of the replay, a launch or a copy, becomes this launch of the same kernel, or this copy of as much from elsewhere, for submissions from now on.
        QN_ERROR_UNSUPPORTED, without a message: a new replay has to be made. NULL: always so. */
     qn_status (*replay_update)(qn__gpu *gpu, qn__replay *replay, size_t index, const qn__command *command,
                                char *why);

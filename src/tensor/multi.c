@@ -6,8 +6,11 @@
 
 enum {
     MOST_PARTS = 32,
-    MOST_CHOICES =
-        192, /* on a GPU: with twice as many the choice takes five times as long as what a work-group does */
+    /* What a work-group of a GPU chooses from: of twice as many the choice takes five times as long as what the group does. */
+    MOST_CHOICES = 192,
+    /* Parts of so many work-items gain little by one launch, and each of their work-groups chooses. */
+    LARGE_PART = 1 << 16,
+    MOST_OF_LARGE = 64,
     LOCAL = 256,
     SMALL = 64,
     LARGE = 1024 /* work-items of a work-group, of a processor the last two */
@@ -56,14 +59,20 @@ bool qn__parts_equal(const qn__maker *a, const qn__maker *b) {
     return true;
 }
 
+static uint64_t most_choices(qn__maker *const *parts, size_t count) {
+    uint64_t items = 0;
+    if (qn__tensors_on_processor(parts[0]->schedule->tensors)) return UINT64_MAX;
+    for (size_t i = 0; i < count; i++) items += parts[i]->shape.range.global[0];
+    return items / count >= LARGE_PART ? MOST_OF_LARGE : MOST_CHOICES;
+}
+
 bool qn__parts_fit(qn__maker *const *parts, size_t count) {
     uint64_t bytes = 0, arguments = 1;
     for (size_t i = 0; i < count; i++) {
         bytes += 8 * (uint64_t)(parts[i]->num_arrays + parts[i]->num_constants + parts[i]->num_numbers + 2);
         arguments += parts[i]->num_arrays + parts[i]->num_constants;
     }
-    const bool processor = qn__tensors_on_processor(parts[0]->schedule->tensors);
-    return count <= MOST_PARTS && arguments <= (processor ? QN__ARGUMENTS : MOST_CHOICES) &&
+    return count <= MOST_PARTS && arguments <= QN__ARGUMENTS && arguments <= most_choices(parts, count) &&
            bytes <= parts[0]->schedule->tensors->info.max_args_size;
 }
 

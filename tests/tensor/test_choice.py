@@ -176,8 +176,13 @@ def test_differences(batch, random):
         for times, axis in ((1, -1), (2, 0), (0, 1), (7, 2)):
             p.read(p.new("difference", v, times, axis), np.diff(x, times, axis), 1e-5, 50)
         p.read(p.new("unstack", v, 1, 5, 3), x[:, 3])
+        others = [p.data(x[::-1].copy()), p.data(np.flip(x, 2).copy())]
+        for axis in (0, 1, -1):
+            p.read(p.new("stack", axis, v, *others), np.stack([x, x[::-1], np.flip(x, 2)], axis))
         p.read(p.new("count_nonzero", v, "0,2", 0), np.count_nonzero(x, (0, 2)).astype(np.int64))
     p.read(p.new("unstack", v, 1, 4, 0), "qn_unstack: 4 parts of axis 1 of")
+    p.read(p.new("stack", 0, v, p.new("reshape", v, "5x4x6")), "differ in more than the size along axis 0")
+    p.read(p.new("stack", 4, v, v), "has no axis 4")
     p.read(p.new("difference", v, 1, 3), "has no axis 3")
 
 
