@@ -40,6 +40,12 @@ static const char prelude[] =
     "#pragma GCC diagnostic ignored \"-Wmaybe-uninitialized\"\n"
     "#endif\n";
 
+/* gcc 12 takes vectors of floats that are made of as many doubles, and made doubles again, for those doubles. It only makes such of
+   straight code. */
+static const char exact_floats[] = "#if defined __GNUC__ && !defined __clang__\n"
+                                   "#pragma GCC optimize(\"no-tree-slp-vectorize\")\n"
+                                   "#endif\n";
+
 static void emit(qn__arena *arena, ir_module *module, const qn__emit_options *options,
                  qn__emit_result *result) {
     c_emitter e = {.arena = arena, .module = module, .options = options, .result = result};
@@ -54,6 +60,7 @@ static void emit(qn__arena *arena, ir_module *module, const qn__emit_options *op
         if (module->functions.data[i]->is_kernel) qn__c_kernel(&e, module->functions.data[i]);
     }
     qn__buf_puts(&text, prelude);
+    if (e.has_to_f32 && e.has_to_f64) qn__buf_puts(&text, exact_floats);
     qn__buf_printf(&text, "const u32 qn_cpu_abi_version = %d;\n", QN__CPU_ABI_VERSION);
     if (e.gangs) qn__buf_puts(&text, qn__c_gang_prelude);
     if (e.helpers.len) qn__buf_append(&text, e.helpers.data, e.helpers.len);

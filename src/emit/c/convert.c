@@ -65,6 +65,7 @@ const char *qn__c_float_to_half(c_emitter *e, const char *value) {
 const char *qn__c_round_f16_f64(c_emitter *e, const char *expression) {
     need_half(e);
     if (qn__c_need(e, "qn_round_f16_f64")) qn__buf_puts(&e->helpers, half_from_double);
+    e->has_to_f32 = e->has_to_f64 = true;
     return qn__arena_printf(e->arena, "qn_round_f16_f64(%s)", expression);
 }
 
@@ -166,6 +167,8 @@ static const char *int_to_float(c_emitter *e, const ir_instr *instr, const char 
 static const char *float_to_float(c_emitter *e, const ir_instr *instr, const char *operand) {
     ir_kind from = (ir_kind)instr->operands[0]->type.kind, to = (ir_kind)instr->results[0]->type.kind;
     bool narrows = to < from, even = (instr->attr.rounding & 3) == IR_ROUND_EVEN;
+    e->has_to_f32 |= from == IR_F64 && narrows;
+    e->has_to_f64 |= to == IR_F64;
     if (!narrows) return qn__arena_printf(e->arena, "(%s)%s", qn__c_scalar(to), operand);
     if (to == IR_F32) {
         if (even) return qn__arena_printf(e->arena, "(f32)%s", operand);

@@ -62,8 +62,9 @@ typedef struct c_emitter {
     uint32_t next_label;
     uint32_t sub_group_size;
     const struct c_gang *gang_plan;
-    struct c_gang_state *gang; /* while a chunk is emitted as gangs (gang.h), else NULL */
-    bool gangs;                /* some chunk is */
+    struct c_gang_state *gang;   /* while a chunk is emitted as gangs (gang.h), else NULL */
+    bool gangs;                  /* some chunk is */
+    bool has_to_f32, has_to_f64; /* conversions from f64, and to it */
     QN__VEC(c_context_array) contexts;
     const char *wide_lanes[16]; /* of the wide value that is being defined */
     qn__map variable_names;     /* of private variables, in debug mode */
