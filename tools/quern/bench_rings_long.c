@@ -89,7 +89,9 @@ static const char soak_text[] = "#include \"quern/ring.cl\"\n"
                                 "typedef struct words { ulong at[8]; } words;\n"
                                 "void check(qn_ring *ring, local const words *in, global ulong *state) {\n"
                                 "    words out = *in;\n"
+                                "#if !QN_RING_PER_ITEM\n"
                                 "    if (in->at[1] != state[in->at[0]]++) qn_ring_fail(ring, 1);\n"
+                                "#endif\n"
                                 "    out.at[2] = ~in->at[1];\n"
                                 "    qn_ring_reply(ring, &out, sizeof out);\n"
                                 "}\n";
@@ -194,7 +196,8 @@ static qn_status run_soak(bench_device *d, qn_ring *ring, const char **wrong, ui
     return status;
 }
 
-int bench_rings_soak(bench_device *d) {
+/* Of one that handles messages in turn, or each by a work-item of its own. */
+static int soak_ring(bench_device *d, bool per_item) {
     const qn_buffer_desc memory = {.size = SOAKERS * sizeof(uint64_t)};
     const uint64_t zeros[SOAKERS] = {0};
     qn_ring *ring = NULL;
@@ -210,6 +213,8 @@ int bench_rings_soak(bench_device *d) {
                                .message_type = "words",
                                .state = state,
                                .state_type = "ulong",
+                               .group_size = per_item ? 64 : 1,
+                               .per_item = per_item,
                                .read_ahead = 32};
     if (!status) status = qn_ring_create(d->device, &desc, &ring);
     if (!status) status = qn_ring_launch(ring, LONG);
@@ -220,7 +225,14 @@ int bench_rings_soak(bench_device *d) {
     qn_buffer_destroy(state);
     if (failed) return failed;
     if (wrong) return tool_fail(TOOL_DIFFERENT, "%s: soak: %s", d->info.name, wrong);
-    printf("  soak: %llu messages in %g s, each once and in order; memory %+ld KB\n\n",
-           (unsigned long long)messages, d->options->soak, grown);
+    printf("  soak%s: %llu messages in %g s, each once and in order; memory %+ld KB\n",
+           per_item ? ", to a work-item each" : "", (unsigned long long)messages, d->options->soak, grown);
     return TOOL_OK;
+}
+
+int bench_rings_soak(bench_device *d) {
+    int result = soak_ring(d, false);
+    if (!result && d->info.kind == QN_DEVICE_CUDA) result = soak_ring(d, true);
+    if (!result) putchar('\n');
+    return result;
 }
