@@ -24,6 +24,8 @@ qn__ring_wait qn__ring_wait_since(uint64_t start_ns, uint64_t timeout_ns);
 bool qn__ring_wait_more(qn__ring_wait *wait);
 /* The same for callers with a sleep of their own: how long it is to be; 0: none. */
 uint64_t qn__ring_wait_step(qn__ring_wait *wait);
+/* Something has come of it: the sleeps are short again, up to the same deadline. */
+void qn__ring_wait_anew(qn__ring_wait *wait);
 /* Whether it waits long enough for looks that cost something. */
 bool qn__ring_wait_is_long(const qn__ring_wait *wait);
 /* What is left of the time. */

@@ -204,6 +204,7 @@ qn_status qn_ring_send_batch(qn_ring *ring, const qn_ring_batch *batch, uint32_t
         } else if (ring->is_traced) {
             qn__ring_trace_sent(ring, &full, run);
         }
+        qn__ring_wait_anew(&wait);
         i += run;
         full.id += run;
         full.clock += run;

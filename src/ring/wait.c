@@ -61,4 +61,8 @@ bool qn__ring_wait_more(qn__ring_wait *wait) {
     return true;
 }
 
+void qn__ring_wait_anew(qn__ring_wait *wait) {
+    if (wait->rounds > SPINS) wait->rounds = SPINS;
+}
+
 bool qn__ring_wait_is_long(const qn__ring_wait *wait) { return wait->rounds >= SPINS; }
