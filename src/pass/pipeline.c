@@ -74,6 +74,7 @@ static const phase phases[] = {
       {"ifconvert", qn__pass_ifconvert, 2, FUNCTION, UNLESS(wants_checks)},
       {"cse", qn__pass_cse, 1, FUNCTION, ALL},
       {"dce", qn__pass_dce, 1, FUNCTION, ALL},
+      {"narrow_loops", qn__pass_narrow_loops, 2, LOOPS, ONLY(lacks_i64)},
       {"unroll", qn__pass_unroll, 2, LOOPS, ALL}}},
     {"where accesses lie",
      1,

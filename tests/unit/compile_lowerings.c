@@ -405,6 +405,15 @@ static const char *const wide_scalars[] = {
     "  out[i + 512] = (i < m - 1) + 2 * (i + x > 7) + (int)(i * m * m >> 11); int a[9] = {1, 2, 3}; a[(i + "
     "x) % 9] = n;\n"
     "  out[i + 768] = a[(i * 5 - x) % 9] + (p - out) + ((ulong)p == (ulong)out) + (p < out + l); }",
+    /* counters that stay below 2^32, and such that do not */
+    "kernel void k(global int *out, int n) { size_t i = get_global_id(0), size = get_local_size(0); uint s = "
+    "0;\n"
+    "  for (size_t j = get_local_id(0); j < 1000; j += size) s = s * 31 + (uint)j; out[i] = s;\n"
+    "  for (size_t r = 1; r < size; r <<= 1) s ^= (uint)(r >> 1) + n; out[i + 256] = s;\n"
+    "  for (size_t j = 0x7ffffff0; j < 0x80000000; j += 0x7fffffff) s += (uint)(j >> 3); out[i + 512] = s;\n"
+    "  ulong t = 0; for (size_t j = 0xfffffff0u; j < 0x100000010; j += n) t += j << 8;\n"
+    "  for (size_t j = 0xfffffff0u; j < 0xffffffffu; j += 4) t ^= j; out[i + 768] = t ^ t >> 32;\n"
+    "  for (size_t j = 5; j < size; j += j & 1 ? 3 : 0x100000000) s += (uint)j; out[i + 1024] = s; }",
 };
 
 static void wide_integers_are_words(void **state) {
