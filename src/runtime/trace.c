@@ -266,6 +266,9 @@ static bool times_of(qn__trace *trace, const qn__lane *lane, qn__span *span, uin
     if (!done) return false;
     *begin += (uint64_t)clock->offset;
     *end += (uint64_t)clock->offset;
+    /* The comparison of clocks is off by as long as the device's answer was on its way: nothing begins before its time. */
+    if (*begin < span->submitted_ns) *begin = span->submitted_ns;
+    if (*end < *begin) *end = *begin;
     return true;
 }
 
