@@ -121,19 +121,29 @@ static void keep_checked(global const BITS *a, global const BITS *b, operand of_
 }
 
 #ifdef STAGES
-// Starts copies of a work-item's pieces, which go past its registers, or of their elements.
+// Single elements: those of a line are neighbouring work-items'.
+#define LENGTH(along_k, side) ((along_k) ? BK : (side))
+#define LINES_AT_ONCE(along_k, side) (ITEMS / LENGTH(along_k, side))
+static source single_source_of(bool along_k, uint side, global const BITS *p, operand o) {
+    const uint line = get_local_id(0) / LENGTH(along_k, side), from = get_local_id(0) % LENGTH(along_k, side);
+    const long next = along_k ? o.along : o.side, lines = along_k ? o.side : o.along;
+    const source s = {p + o.begin + line * lines + from * next, next, LINES_AT_ONCE(along_k, side) * lines, BK * (along_k ? next : lines)};
+    return s;
+}
+
+// Starts copies of a work-item's pieces, or single elements, which go past its registers.
 static void start(bool vectors, bool along_k, uint side, uint parts, source *from, local uint4 *tile) {
-    local uint4 *to = tile + corner_of(along_k, side, get_local_id(0)).at;
-    #pragma unroll
-    for (uint i = 0; i < parts; i++) {
-        global const BITS *at = from->at + i * from->apart;
-        local uint4 *piece = to + i * AT_ONCE(along_k, side) * PITCH(along_k, side);
-        if (vectors) {
-            qn_async_copy(piece, (global const uint4 *)at);
-        } else {
-            #pragma unroll
-            for (uint j = 0; j < PIECE; j++) qn_async_copy((local BITS *)piece + j, at + j * from->next);
-        }
+    if (vectors) {
+        local uint4 *to = tile + corner_of(along_k, side, get_local_id(0)).at;
+        #pragma unroll
+        for (uint i = 0; i < parts; i++)
+            qn_async_copy(to + i * AT_ONCE(along_k, side) * PITCH(along_k, side), (global const uint4 *)(from->at + i * from->apart));
+    } else {
+        const uint line = get_local_id(0) / LENGTH(along_k, side), place = get_local_id(0) % LENGTH(along_k, side);
+        local BITS *to = (local BITS *)tile + line * (PITCH(along_k, side) * PIECE) + place;
+        #pragma unroll
+        for (uint i = 0; i < parts * PIECE; i++)
+            qn_async_copy(to + i * LINES_AT_ONCE(along_k, side) * PITCH(along_k, side) * PIECE, from->at + i * from->apart);
     }
     from->at += from->step;
 }
@@ -250,7 +260,8 @@ kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void matmul(PARAMETERS
 #ifdef STAGES
     // What is waited for, the next tiles and what is read of them first, is behind products that have their operands.
     if (whole > 0) {
-        source a_source = source_of(A_VECTORS, A_ALONG_K, BM, a_bits, of_a), b_source = source_of(B_VECTORS, B_ALONG_K, BN, b_bits, of_b);
+        source a_source = A_VECTORS ? source_of(true, A_ALONG_K, BM, a_bits, of_a) : single_source_of(A_ALONG_K, BM, a_bits, of_a),
+               b_source = B_VECTORS ? source_of(true, B_ALONG_K, BN, b_bits, of_b) : single_source_of(B_ALONG_K, BN, b_bits, of_b);
         const uint steps = (uint)(whole / BK);
         event_t events[STAGES - 1];
         #pragma unroll
