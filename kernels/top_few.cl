@@ -211,29 +211,31 @@ static KEY find_slowly(SOURCE_PARAMS, ulong first, ulong end, uint wanted, local
 }
 
 // One of each GROUP from `first` on. Of whole batches all are asked for before anything is done with one.
-static void load_keys(KEY *key, SOURCE_PARAMS, ulong first, ulong end, bool whole) {
-    if (whole) {
+static void load_keys(KEY *key, SOURCE_PARAMS, ulong first, ulong end) {
+    if (first < end && end - first >= AHEAD * GROUP) {
         #pragma unroll
         for (uint a = 0; a < AHEAD; a++) key[a] = keys[first + ME + a * GROUP];
     } else {
         #pragma unroll
         for (uint a = 0; a < AHEAD; a++) key[a] = first + ME + a * GROUP < end ? keys[first + ME + a * GROUP] : ABSENT;
     }
-    #pragma unroll
-    for (uint a = 0; a < AHEAD; a++) key[a] = ORDER(key[a]);
 }
 
 // The candidates are then the first `wanted`, in any order; fewer where there are fewer.
 static void find(SOURCE_PARAMS, ulong begin, ulong end, uint wanted, local memory *m) {
     KEY bound = NO_KEY;
     bool ties = true;
+    KEY next[AHEAD]; // is on its way while a batch is looked at
     if (ME == 0) m->p.count = 0;
     BARRIER;
+    load_keys(next, SOURCE, begin, end);
     #pragma unroll 1
     for (ulong first = begin; first < end; first += AHEAD * GROUP) {
         const bool whole = end - first >= AHEAD * GROUP;
         KEY key[AHEAD], least = NO_KEY;
-        load_keys(key, SOURCE, first, end, whole);
+        #pragma unroll
+        for (uint a = 0; a < AHEAD; a++) key[a] = ORDER(next[a]);
+        load_keys(next, SOURCE, first + AHEAD * GROUP, end);
         const uint before = m->p.count;
         #pragma unroll
         for (uint a = 0; a < AHEAD; a++) least = min(least, key[a]);

@@ -95,9 +95,10 @@ static bool are_few(const qn_kernels *kernels, const request *r) {
            kernels->info.max_group_size >= FEW_GROUP;
 }
 
-static void choose_parts(const qn_kernels *kernels, const request *r, plan *p) {
+/* `each`: work-groups that a unit of a GPU has of them. */
+static void choose_parts(const qn_kernels *kernels, const request *r, uint32_t each, plan *p) {
     const uint64_t units = kernels->info.compute_units ? kernels->info.compute_units : 16;
-    const uint64_t groups = p->group == 1 ? 2 * units : 4 * units, worth = 1u << 15;
+    const uint64_t groups = p->group == 1 ? 2 * units : each * units, worth = 1u << 15;
     const uint64_t parts = r->rows < groups ? groups / r->rows : 1;
     p->part = divide_up(r->length, least(parts, divide_up(r->length, worth)));
     p->parts = (uint32_t)divide_up(r->length, p->part);
@@ -127,8 +128,11 @@ static void options_of(const request *r, const plan *p, const char *kernels, boo
 static qn_status make_few(qn_kernels *kernels, const request *r, plan *p) {
     char text[256], last[288], merge[288];
     p->digit = 8;
-    p->group = qn__is_processor(kernels) ? 1 : FEW_GROUP;
-    choose_parts(kernels, r, p);
+    const bool processor = qn__is_processor(kernels);
+    p->group = processor ? 1 : FEW_GROUP;
+    choose_parts(kernels, r, 3, p);
+    /* Of a short row less is read at a time, and more work-groups share a unit. */
+    if (!processor && p->parts == 1 && r->wanted <= FEW_GROUP / 4) p->group = FEW_GROUP / 2;
     options_of(r, p, "FEW", true, text, sizeof text);
     snprintf(last, sizeof last, "%s -D LAST", text);
     snprintf(merge, sizeof merge, "%s -D LAST -D MERGE", text);
@@ -149,7 +153,7 @@ static qn_status make_top_k(qn_kernels *kernels, const void *given, void *out) {
     p->digit = p->bits > 16 ? 11 : 8;
     if (are_few(kernels, r)) return make_few(kernels, r, p);
     p->group = choose_group(kernels, r);
-    choose_parts(kernels, r, p);
+    choose_parts(kernels, r, 4, p);
     p->leaves_order = r->wanted > SORTED;
     const bool parts = p->parts > 1;
     char whole[256], in_parts[256], taken[256];
