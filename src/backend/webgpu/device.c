@@ -157,18 +157,18 @@ static void gpu_info(const qn__gpu *gpu, qn_device_info *info) {
 
 static void target(const qn__gpu *gpu, qn__target *target) {
     enum { LLVMPIPE_LOOPS = 65535 }; /* as in Vulkan's backend: the only software driver there is for it */
-    *target = (qn__target){.kind = QN__TARGET_WGSL,
-                           .sub_group_size = 32,
-                           .loop_limit = gpu->emulated ? LLVMPIPE_LOOPS : 0,
-                           .lacks_fast_fma32 = gpu->emulated, /* Mesa's software driver multiplies and adds */
-                           .lacks_exact_fma = gpu->emulated,
-                           .lacks_loop_results = gpu->emulated,
-                           .lacks_lasting_code = gpu->emulated,
-                           .lacks_exact_sums =
-                               gpu->emulated, /* it makes b of (a + b) - a; WGSL cannot forbid that */
-                           .lacks_division = !gpu->emulated,
-                           .lacks_f32_denormals = true,
-                           .wants_unrolled = !gpu->emulated};
+    *target =
+        (qn__target){.kind = QN__TARGET_WGSL,
+                     .sub_group_size = 32,
+                     .loop_limit = gpu->emulated ? LLVMPIPE_LOOPS : 0,
+                     .lacks_fast_fma32 = gpu->emulated, /* Mesa's software driver multiplies and adds */
+                     .lacks_exact_fma = gpu->emulated,
+                     .lacks_loop_results = gpu->emulated,
+                     .lacks_lasting_code = gpu->emulated,
+                     .lacks_exact_sums = true, /* drivers make b of (a + b) - a; WGSL cannot forbid it */
+                     .lacks_division = !gpu->emulated,
+                     .lacks_f32_denormals = true,
+                     .wants_unrolled = !gpu->emulated};
 }
 
 static const char *cache_key(const qn__gpu *gpu) { return gpu->cache_key; }

@@ -13,7 +13,9 @@ typedef struct spelling {
 
 #define PLAIN(text)                                                                                          \
     { text, NULL, NULL }
-#define SIGNED2(f) PLAIN("bitcast<%u>(" f "(bitcast<%s>(%a), bitcast<%s>(%b)))")
+/* By its bits: drivers that promise nothing of NaN make true of x == x. */
+#define IS_NAN(words, x) "(bitcast<" words ">(" x ") & " words "(0x7fffffffu)) > " words "(0x7f800000u)"
+#define SIGNED2(f)       PLAIN("bitcast<%u>(" f "(bitcast<%s>(%a), bitcast<%s>(%b)))")
 
 static const spelling spellings[IR_OP_COUNT] = {
     [IR_ADD] = PLAIN("%a + %b"),
@@ -77,8 +79,8 @@ static const spelling spellings[IR_OP_COUNT] = {
         PLAIN("bitcast<%t>((bitcast<%u>(%a) & %u(0x7fffffffu)) | (bitcast<%u>(%b) & %u(0x80000000u)))"),
     [IR_FMA] = PLAIN("fma(%a, %b, %c)"),
     [IR_FSQRT] = PLAIN("sqrt(%a)"),
-    [IR_FMIN] = PLAIN("select(select(%b, %a, %a < %b), %a, !(%b == %b))"),
-    [IR_FMAX] = PLAIN("select(select(%b, %a, %a > %b), %a, !(%b == %b))"),
+    [IR_FMIN] = PLAIN("select(select(%b, %a, %a < %b), %a, " IS_NAN("%u", "%b") ")"),
+    [IR_FMAX] = PLAIN("select(select(%b, %a, %a > %b), %a, " IS_NAN("%u", "%b") ")"),
     [IR_FFLOOR] = PLAIN("floor(%a)"),
     [IR_FCEIL] = PLAIN("ceil(%a)"),
     [IR_FTRUNC] = PLAIN("trunc(%a)"),
@@ -95,18 +97,23 @@ static const spelling spellings[IR_OP_COUNT] = {
     /* Out of range they have saturated, and NaN is 0. */
     [IR_F2S] =
         PLAIN("bitcast<%u>(select(select(select(%s(%a), %s(-2147483647 - 1), %a < %k(-2147483648.0f)), "
-              "%s(2147483647), %a >= %k(2147483648.0f)), %s(0), !(%a == %a)))"),
+              "%s(2147483647), %a >= %k(2147483648.0f)), %s(0), " IS_NAN("%v", "%a") "))"),
     [IR_F2U] = PLAIN("select(select(select(%u(%a), %u(0u), %a < %k(0.0f)), %u(0xffffffffu), "
-                     "%a >= %k(4294967296.0f)), %u(0u), !(%a == %a))"),
+                     "%a >= %k(4294967296.0f)), %u(0u), " IS_NAN("%v", "%a") ")"),
     [IR_S2F] = PLAIN("%t(bitcast<%w>(%a))"),
     [IR_U2F] = PLAIN("%t(%a)"),
 };
 
 /* To 8 and 16 bits: what is out of their range saturates, too. */
 static const spelling to_narrow[IR_OP_COUNT] = {
-    [IR_F2S] = PLAIN("bitcast<%u>(select(%s(clamp(%a, %k(%i), %k(%x))), %s(0), !(%a == %a))) & %u(%m)"),
-    [IR_F2U] = PLAIN("select(%u(clamp(%a, %k(0.0f), %k(%y))), %u(0u), !(%a == %a))"),
+    [IR_F2S] =
+        PLAIN("bitcast<%u>(select(%s(clamp(%a, %k(%i), %k(%x))), %s(0), " IS_NAN("%v", "%a") ")) & %u(%m)"),
+    [IR_F2U] = PLAIN("select(%u(clamp(%a, %k(0.0f), %k(%y))), %u(0u), " IS_NAN("%v", "%a") ")"),
 };
+
+/* What is compared with itself. */
+static const spelling is_number = PLAIN("(bitcast<%v>(%a) & %v(0x7fffffffu)) <= %v(0x7f800000u)");
+static const spelling is_nan = PLAIN(IS_NAN("%v", "%a"));
 
 static const spelling on_bool[IR_OP_COUNT] = {
     [IR_NOT] = PLAIN("!%a"),
@@ -280,6 +287,8 @@ static const char *spelled(wgsl_emitter *e, const ir_instr *instr) {
     if (instr->num_results != 1 || !instr->num_operands) return NULL;
     const ir_type result = instr->results[0]->type, from = instr->operands[0]->type;
     const spelling *row = &spellings[instr->op];
+    if ((instr->op == IR_FEQ || instr->op == IR_FNE) && instr->operands[0] == instr->operands[1])
+        row = instr->op == IR_FEQ ? &is_number : &is_nan;
     if (from.kind == IR_BOOL && on_bool[instr->op].text) row = &on_bool[instr->op];
     if (qn__ir_bits(result) < 32 && to_narrow[instr->op].text) row = &to_narrow[instr->op];
     if (!row->text) return NULL;
