@@ -220,6 +220,27 @@ static void lower_return(lower *l, ast_stmt *stmt) {
 
 /* ---- declarations ---- */
 
+/* Whether the declaration may come again in one run of the kernel: in a loop, or in a function that is called in one. */
+static bool may_repeat(const lower *l) {
+    if (!l->as_kernel) return true;
+    for (const lower_frame *f = l->frames; f; f = f->outer)
+        if (f->continue_to) return true;
+    return false;
+}
+
+/* For the checker: a variable that is declared again has no value, whatever it held before. It gets that of one which nobody writes. */
+static void forget(lower *l, const ast_decl *decl, uint32_t align) {
+    const ast_type *type = decl->type;
+    ir_value *never = qn__lower_temporary(l, type, decl->name, align);
+    if (type->kind == AST_ARRAY || qn__type_is_record(type)) {
+        qn__ir_copy(&l->b, decl->address, never, type->size, align);
+    } else {
+        const ir_type held = qn__lower_memory_type(type);
+        ir_value *unset = qn__ir_load(&l->b, never, held, align, IR_VOLATILE | IR_READONLY);
+        qn__ir_store(&l->b, decl->address, unset, align, 0);
+    }
+}
+
 static void lower_decl(lower *l, ast_decl *decl) {
     if (decl->decl_kind != DECL_VARIABLE || decl->is_static_local || decl->is_state) return;
     if (decl->type->space == IR_CONSTANT_SPACE) return;
@@ -231,7 +252,10 @@ static void lower_decl(lower *l, ast_decl *decl) {
         return;
     }
     decl->address = qn__lower_temporary(l, decl->type, decl->name, align);
-    if (decl->init) qn__lower_init(l, decl->address, decl->type, align, decl->init);
+    if (decl->init)
+        qn__lower_init(l, decl->address, decl->type, align, decl->init);
+    else if (l->config->target.wants_checks && decl->type->size && may_repeat(l))
+        forget(l, decl, align);
 }
 
 /* ---- all of them ---- */
