@@ -48,10 +48,12 @@ static void to_integer(qn__vm_frame *frame, const qn__vm_instr *instr) {
         for (uint64_t i = 0; i < frame->items; i++) {
             if (!frame->active[i]) continue;
             const double value = trunc(number_of(a, kind, l * frame->stride + i));
-            if (!(value >= least && value < limit))
-                tell(frame, instr, QN_FINDING_CONVERSION, i,
-                     isnan(value) ? "converts a NaN to an integer"
-                                  : "converts a float to an integer type that does not hold it");
+            if (value >= least && value < limit) continue;
+            char text[96] = "converts a NaN to an integer";
+            if (!isnan(value))
+                snprintf(text, sizeof text, "converts %g to %s integer of %u bits, which does not hold it",
+                         value, is_signed ? "a signed" : "an unsigned", 8u * instr->size);
+            tell(frame, instr, QN_FINDING_CONVERSION, i, text);
         }
     qn__check_hand_on(frame, instr);
 }

@@ -237,6 +237,11 @@ static bool is_allowed(const qn__check_report *report) {
 
 /* ---- a new one ---- */
 
+static bool is_same_item(const qn_finding *f) {
+    return !memcmp(f->place.work_item, f->other.work_item, sizeof f->place.work_item) &&
+           !memcmp(f->place.work_group, f->other.work_group, sizeof f->place.work_group);
+}
+
 static const char *text_of(qn__checker *checker, const qn__check_report *report, const qn_finding *finding) {
     const ir_module *module = report->frame->program->kernel->module;
     const unsigned dims = dims_of(report->frame);
@@ -250,11 +255,15 @@ static const char *text_of(qn__checker *checker, const qn__check_report *report,
                    ids_text(finding->place.work_item, dims, item, sizeof item),
                    ids_text(finding->place.work_group, dims, group, sizeof group));
     if (finding->other.file) {
+        const bool by_several = report->other_stamp & QN__STAMP_SEVERAL;
         put_place(&out, &finding->other);
-        qn__buf_printf(&out, "the access before, by %swork-item %s of work-group %s\n",
-                       report->other_stamp & QN__STAMP_SEVERAL ? "several, the last of them " : "",
-                       ids_text(finding->other.work_item, dims, item, sizeof item),
-                       ids_text(finding->other.work_group, dims, group, sizeof group));
+        ids_text(finding->other.work_group, dims, group, sizeof group);
+        if (by_several && is_same_item(finding))
+            qn__buf_printf(&out, "the access before, by this and other work-items of work-group %s\n", group);
+        else
+            qn__buf_printf(&out, "the access before, by %swork-item %s of work-group %s\n",
+                           by_several ? "several, the last of them " : "",
+                           ids_text(finding->other.work_item, dims, item, sizeof item), group);
         put_excerpt(&out, module, loc_of(report, report->other));
     }
     put_object(&out, report, finding);
