@@ -574,7 +574,7 @@ typedef struct qn_program_desc {
    With `loop_budget` no such kernel runs for ever: all loops of a work-item together go round that many times, then each is left the
    next time that it would go round, and the next wait says QN_ERROR_KERNEL_FAILED with the loop's line. Loops that, optimised, go
    round a constant number of times, at most 1,024 with those in them, are not counted; loops with barriers, and those with sub-group functions,
-   have such a budget each for themselves. Without `safe` it is QN_ERROR_ARGUMENT. A library that calls what others wrote from a loop of
+   have such a budget each for themselves. Where the driver ends loops (loop_limit), the budget is less than that. Without `safe` it is QN_ERROR_ARGUMENT. A library that calls what others wrote from a loop of
    its own, which goes on for as long as it likes, has that loop in a header of `num_uncounted_headers`: the budget begins anew with each
    of its iterations. A header counts as one where it is included by its name; give it `#pragma once`, so that it is included once. */
 QN_API qn_status qn_program_create(qn_device *device, const qn_program_desc *desc, qn_program **program);

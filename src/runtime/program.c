@@ -394,6 +394,12 @@ static qn_status build(qn_program *program, qn__program_input *input, bool use_c
     return status;
 }
 
+/* A driver that ends loops says nothing; a budget below that does. */
+static void limit_loops(const qn_device *device, qn__compile_request *request) {
+    const uint64_t limit = device->info.loop_limit;
+    if (limit && request->loop_budget >= limit) request->loop_budget = (uint32_t)limit - 1;
+}
+
 qn_status qn_program_create(qn_device *device, const qn_program_desc *desc, qn_program **out) {
     static const char function[] = "qn_program_create";
     if (out) *out = NULL;
@@ -413,6 +419,7 @@ qn_status qn_program_create(qn_device *device, const qn_program_desc *desc, qn_p
     if (!status) {
         program->device = device;
         input.request.target = device->target;
+        limit_loops(device, &input.request);
         status = input.qnb
                      ? qn__qnb_load(program, input.qnb, input.qnb_size, wanted.path, !wanted.disable_cache)
                      : build(program, &input, !wanted.disable_cache);

@@ -540,6 +540,25 @@ static void loops_of_a_library_are_not_counted(void **state) {
     qn_context_destroy(w.context);
 }
 
+/* Where the driver ends loops itself, without a word, the budget is what it lets them have at most. */
+static void budgets_are_below_the_drivers(void **state) {
+    (void)state;
+    world w = make_world();
+    qn_device_info info;
+    qn_program *program;
+    assert_ok(w.context, qn_device_get_info(w.device, &info));
+    const uint32_t more = info.loop_limit ? (uint32_t)info.loop_limit + 1000 : 100000;
+    const qn_program_desc desc = {
+        .source = "kernel void f(global int *x, int n) { for (int i = 0; n; i++) x[0] = x[0] * 3 + i; }\n",
+        .safe = true,
+        .loop_budget = more};
+    assert_ok(w.context, qn_program_create(w.device, &desc, &program));
+    qn_kernel *kernel = make_kernel(program, w.context, "f");
+    assert_ok(w.context, qn_launch(NULL, kernel, &(qn_range){.global = {1}}, QN_ARGS(w.x, 1)));
+    assert_fails(w.context, qn_device_wait(w.device, QN_FOREVER), QN_ERROR_KERNEL_FAILED, "gone round");
+    qn_context_destroy(w.context);
+}
+
 static void budgets_are_for_safe_programs(void **state) {
     (void)state;
     world w = make_world();
@@ -561,6 +580,7 @@ int main(void) {
         cmocka_unit_test(loops_end),
         cmocka_unit_test(loops_end_without_optimising),
         cmocka_unit_test(loops_of_a_library_are_not_counted),
+        cmocka_unit_test(budgets_are_below_the_drivers),
         cmocka_unit_test(budgets_are_for_safe_programs),
         cmocka_unit_test(kernels_are_those_of_the_source),
     };
