@@ -13,8 +13,10 @@ enum {
     MOST_CONSTANTS = 36,
     MOST_PLACES = 32, /* at which a kernel computes what is inlined, for one of its elements */
     MOST_MEMBERS = 32,
-    LOOK_BACK = 16, /* groups that are tried for company */
-    LEAST_ROWS = 64 /* that a kernel of elements has to have, to become one of rows */
+    LOOK_BACK = 16,  /* groups that are tried for company */
+    LEAST_ROWS = 64, /* that a kernel of elements has to have, to become one of rows */
+    PATIENT_ROUNDS =
+        3 /* of forcing nodes, in which those that read forced ones wait: each round takes as long as the first */
 };
 
 /* ---- what is known of a node by itself ---- */
@@ -399,8 +401,8 @@ static bool reads_forced(const qn__schedule *s, const qn__node *node) {
     return false;
 }
 
-/* Forces the last of the nodes that several groups compute, if they read nothing of the kind. */
-static bool force_shared(qn__schedule *s) {
+/* Forces the last of the nodes that several groups compute; in patient rounds those alone that read nothing of the kind. */
+static bool force_shared(qn__schedule *s, bool is_patient) {
     bool any = false;
     for (size_t i = 0; i < s->walk->count; i++) {
         const qn__node *node = s->walk->nodes[i];
@@ -410,7 +412,7 @@ static bool force_shared(qn__schedule *s) {
     }
     for (size_t i = 0; i < s->walk->count; i++) {
         qn__item *item = &s->items[i];
-        item->waits = item->group == QN__NONE && reads_forced(s, s->walk->nodes[i]);
+        item->waits = is_patient && item->group == QN__NONE && reads_forced(s, s->walk->nodes[i]);
         if (item->waits || !item->shared || !item->exposed || !is_worth_keeping(s, s->walk->nodes[i]))
             continue;
         item->forced = any = true;
@@ -450,7 +452,7 @@ static void put_off(qn__schedule *s, const qn__node *node) {
 }
 
 /* *again: something was forced. */
-static qn_status try_once(qn__schedule *s, bool *again) {
+static qn_status try_once(qn__schedule *s, uint32_t *round, bool *again) {
     qn__node *stuck = NULL;
     *again = false;
     forget_groups(s);
@@ -466,7 +468,8 @@ static qn_status try_once(qn__schedule *s, bool *again) {
     if (!status && !stuck) status = mark_shared(s, &stuck);
     if (status) return status;
     if (!stuck) {
-        *again = force_shared(s);
+        *again = force_shared(s, (*round)++ < PATIENT_ROUNDS);
+
         return QN_OK;
     }
     if (stuck->realised || s->items[stuck->index].forced)
@@ -489,8 +492,9 @@ qn_status qn__schedule_make(qn_tensors *tensors, const qn__walk *walk, qn__node 
         item->replaces = replaced && replaced[i];
     }
     bool again = true;
+    uint32_t round = 0;
     qn_status status = QN_OK;
-    while (again && !status) status = try_once(schedule, &again);
+    while (again && !status) status = try_once(schedule, &round, &again);
     return status ? status : qn__launches_find(schedule);
 }
 
