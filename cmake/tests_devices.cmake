@@ -18,7 +18,7 @@ endfunction()
 list(APPEND device_unit_tests api_pack kernels_copy kernels_ladder kernels_matmul)
 # Kernels that ship, checked; all of them: scripts/test-long.
 # kernels_recorded has each call of kernels.h.
-foreach(name kernels_recorded kernels_reduce kernels_gather kernels_spmv kernels_histogram ring_basic ring_queues ring_net ring_service)
+foreach(name kernels_recorded kernels_reduce kernels_gather kernels_spmv kernels_histogram ring_basic ring_batch ring_queues ring_net ring_service)
     if(TARGET unit_${name})
         add_test(NAME check.${name} COMMAND tests/checked $<TARGET_FILE:unit_${name}> WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
         set_tests_properties(check.${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)

@@ -16,7 +16,8 @@ typedef struct qn__ring_batch {
     uint band, at, count, answers;       /* the messages that are handled, and what answers them */
     uint command;                        /* changed: a look finds it out */
     uint is_wide, several;               /* there may be some behind them; there are some, which nobody has taken */
-    uint lost, code, rest;               /* sends in vain; of a failure, with the messages that come behind it */
+    uint lost;                           /* sends in vain */
+    uint failures, code, failing, rest;  /* how many; of the first: its message, and those behind it */
     uint full[QN_RING_BANDS][QN__RING_WORDS(QN__RING_ITEMS)]; /* slots with a message, from the heads on */
     uint failed[QN__RING_WORDS(QN__RING_ITEMS)];
     uint sent[QN__RING_WORDS(QN__RING_ANSWERS)]; /* places of `staged` with an answer */
@@ -32,7 +33,7 @@ static void qn__ring_begin_batch(qn_ring *ring, local qn__ring_batch *batch) {
     if (QN__ITEM != 0) return;
     batch->clock = ring->clock;
     batch->command = QN__RING_NEVER;
-    batch->count = batch->lost = batch->code = batch->rest = batch->is_wide = batch->several = 0;
+    batch->count = batch->lost = batch->failures = batch->code = batch->rest = batch->is_wide = batch->several = 0;
     for (uint i = 0; i < QN__RING_WORDS(QN__RING_ITEMS); i++) batch->failed[i] = 0;
     for (uint i = 0; i < QN__RING_WORDS(QN__RING_ANSWERS); i++) batch->sent[i] = 0;
     for (uint band = 0; band < QN_RING_BANDS; band++)
@@ -77,13 +78,23 @@ static bool qn__ring_select(qn_ring *ring) {
 }
 
 static void qn__ring_note_failure(qn_ring *ring, uint code) {
-    ring->failed = ring->batch->code = code;
-    ring->batch->rest = QN_RING_PER_ITEM ? 0 : ring->count - ring->turn - 1;
-    ring->report->message = qn_ring_current(ring)->id;
-    qn__ring_set_bit(ring->batch->failed, ring->turn);
+    local qn__ring_batch *batch = ring->batch;
+    ring->failed = code;
+    qn__ring_set_bit(batch->failed, ring->turn);
+    if (atomic_inc((volatile local uint *)&batch->failures)) return;
+    batch->code = code;
+    batch->failing = ring->turn;
+    batch->rest = QN_RING_PER_ITEM ? 0 : ring->count - ring->turn - 1;
 }
 
-/* A place for what the handler sends; NULL: it is too large, or one too many. */
+/* The first work-item tells the host, which may end the kernel then. */
+static void qn__ring_report_failure(const qn_ring *ring) {
+    local const uint4 *block = ring->batch_blocks + ring->batch->failing * QN__RING_IN_PIECES;
+    ring->report->message = ((local const qn__ring_slot *)block)->message.id;
+    QN__STORE(ring->report->failed, ring->failed, release);
+}
+
+/* A place for what the handler sends, whose last line goes out as a whole; NULL: it is too large, or one too many. */
 static local uint4 *qn__ring_stage(qn_ring *ring, uint size, uint flags) {
     if (size > QN_RING_OUT_SLOT - QN__RING_SLOT_HEAD) return 0;
     if (ring->sends == QN_RING_SENDS) {
@@ -93,15 +104,17 @@ static local uint4 *qn__ring_stage(qn_ring *ring, uint size, uint flags) {
     const uint place = ring->turn * QN_RING_SENDS + ring->sends++;
     ring->batch->sizes[place] = 2 * size + (flags & QN__RING_REPLY ? 1 : 0);
     qn__ring_set_bit(ring->batch->sent, place);
-    return ring->staged + place * QN__RING_OUT_PIECES + QN__RING_SLOT_HEAD / 16;
+    local uint4 *lines = ring->staged + place * QN__RING_OUT_PIECES + QN__RING_SLOT_HEAD / 16;
+    if (size % 16) lines[size / 16] = QN__FOUR(0, 0, 0, 0);
+    return lines;
 }
 
 /* ---- the answers ---- */
 
-#ifdef __OPENCL_VERSION__
+#if QN__RING_IS_FAR
 #define QN__FIRST_PIECE(to, at) *(to) = QN__FOUR(at, 0, (at) + 1, 0)
-#else /* ThreadSanitizer sees the host's load of the number beside it */
-#define QN__FIRST_PIECE(to, at) ((qn__ring_slot *)(to))->message.id = (at) + 1
+#else /* others load the number beside it */
+#define QN__FIRST_PIECE(to, at) ((global qn__ring_slot *)(to))->message.id = (at) + 1
 #endif
 
 /* Positions of the output for all answers. */
@@ -242,7 +255,7 @@ static uint qn__ring_answer(qn_ring *ring) {
     ring->count -= batch->rest;
     uint sent = qn__ring_count_bits(batch->sent, QN__RING_ANSWERS);
     qn__ring_put_in_order(ring);
-    if (QN__ITEM < QN__RING_PARTS) batch->parts[QN__ITEM] = qn__ring_latest(ring, QN__ITEM);
+    for (uint part = QN__ITEM; part < QN__RING_PARTS; part += QN__RING_ITEMS) batch->parts[part] = qn__ring_latest(ring, part);
     if (QN__ITEM == 0) {
         ring->busy = false;
         if (batch->rest) qn__ring_move_head(ring, batch->band, batch->at + ring->count + batch->rest, 0u - batch->rest);
@@ -332,6 +345,7 @@ static uint qn__ring_take_batch(qn_ring *ring, uint seen) {
         QN__BARRIER(CLK_LOCAL_MEM_FENCE);
         if (QN__ITEM == 0) {
             batch->several = 0;
+            if (ring->failed) qn__ring_report_failure(ring);
             qn__ring_take_run(ring);
             if (!batch->count) qn__ring_take_first(ring);
             for (uint band = 0; band < QN_RING_BANDS; band++)

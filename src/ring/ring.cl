@@ -165,7 +165,7 @@ static void qn__ring_begin(qn_ring *ring, global qn__ring_control *control, glob
     ring->tail = ring->room;
 #endif
     ring->busy = ring->counted = ring->leaving = ring->released = false;
-    ring->clock = ring->report->clock;
+    ring->clock = QN__ITEM == 0 ? ring->report->clock : 0;
 }
 
 /* ---- the queues ---- */
@@ -605,8 +605,8 @@ static void qn_ring_fail(qn_ring *ring, uint code) {
 #else
     if (!qn__ring_is_first()) return;
     ring->failed = code;
-#endif
     QN__STORE(ring->report->failed, code, release);
+#endif
 }
 
 /* ---- sending ---- */

@@ -12,11 +12,17 @@ typedef struct define {
 } define;
 
 enum {
-    NUM_SIZES = 18,
+    NUM_SIZES = 19,
     NUM_LISTS = 2,
     NUM_DEFINES = NUM_SIZES + NUM_LISTS,
     NUM_TEXTS = 6
 }; /* texts: the loop and the library's */
+
+/* Whether the queues are a bus away. */
+static bool is_far(const qn_ring *ring) {
+    const qn_device_info *info = &ring->device_info;
+    return !(info->capabilities & QN_CAN_SHARE_MEMORY) && info->kind != QN_DEVICE_CHECK;
+}
 
 static void list_sizes(const qn_ring *ring, define sizes[NUM_SIZES]) {
     const struct {
@@ -30,6 +36,7 @@ static void list_sizes(const qn_ring *ring, define sizes[NUM_SIZES]) {
         {"QN__RING_ITEMS", ring->items},
         {"QN__RING_BATCHES", ring->batches},
         {"QN_RING_PER_ITEM", ring->desc.per_item},
+        {"QN__RING_IS_FAR", is_far(ring)},
         {"QN_RING_BANDS", ring->desc.bands},
         {"QN_RING_GROUPS", ring->desc.groups},
         {"QN_RING_GROUP_SIZE", ring->desc.group_size},

@@ -14,6 +14,7 @@
 #define QN__RING_ITEMS       (AS_C_BATCH ? AS_C_BATCH : 1)
 #define QN__RING_BATCHES     AS_C_BATCH
 #define QN_RING_PER_ITEM     AS_C_PER_ITEM
+#define QN__RING_IS_FAR      0
 #define QN_RING_BANDS        1
 #define QN_RING_GROUPS       AS_C_GROUPS
 #define QN_RING_SENDS        1

@@ -80,6 +80,32 @@ static void in_order(void **state) {
     finish(&r);
 }
 
+/* Fewer work-items than parts of a batch whose clocks they compare, and answers that end within 16 bytes: with each kernel under
+   the checker nothing is read that was not written. */
+static void few_work_items(void **state) {
+    (void)state;
+    qn_ring_desc desc = batch_desc(3);
+    desc.program.source = "#include \"quern/ring.cl\"\n"
+                          "void answer(qn_ring *ring, local const void *message) {\n"
+                          "    local const int *in = message;\n"
+                          "    int out[3] = {in[0], in[1], 1};\n"
+                          "    qn_ring_reply(ring, out, sizeof out);\n"
+                          "}\n";
+    desc.message_type = NULL;
+    rig r = start(&desc);
+    for (int i = 0; i < 40; i += 8) {
+        int out[3];
+        qn_ring_message message;
+        send_numbers(&r, i, 8, 1, 0);
+        for (int k = 0; k < 8; k++) {
+            assert_ok(r.context, qn_ring_receive(r.ring, &message, out, sizeof out, SECONDS(60)));
+            assert_int_equal(message.size, sizeof out);
+            assert_int_equal(out[1], i + k);
+        }
+    }
+    finish(&r);
+}
+
 static void calls(void **state) {
     (void)state;
     qn_ring_desc desc = batch_desc(4);
@@ -319,13 +345,18 @@ static bool has_groups(void) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(in_order),         cmocka_unit_test(calls),
-        cmocka_unit_test(several_sends),    cmocka_unit_test(little_room),
-        cmocka_unit_test(highest_first),    cmocka_unit_test(one_that_fails),
-        cmocka_unit_test(pauses_and_stops), cmocka_unit_test(short_launches),
-        cmocka_unit_test(several_groups),   cmocka_unit_test(one_that_never_comes_back),
-        cmocka_unit_test(refusals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(in_order),
+                                       cmocka_unit_test(calls),
+                                       cmocka_unit_test(few_work_items),
+                                       cmocka_unit_test(several_sends),
+                                       cmocka_unit_test(little_room),
+                                       cmocka_unit_test(highest_first),
+                                       cmocka_unit_test(one_that_fails),
+                                       cmocka_unit_test(pauses_and_stops),
+                                       cmocka_unit_test(short_launches),
+                                       cmocka_unit_test(several_groups),
+                                       cmocka_unit_test(one_that_never_comes_back),
+                                       cmocka_unit_test(refusals)};
     if (device_is_missing()) return TEST_SKIPPED;
     if (!has_groups()) return TEST_SKIPPED;
     return cmocka_run_group_tests(tests, NULL, NULL);
