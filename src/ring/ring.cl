@@ -683,7 +683,7 @@ static void qn__ring_write_head(global uchar *slot, qn_ring_message message) {
 
 /* The slot is full. */
 static void qn__ring_post(qn_ring *ring, global uchar *slot, uint at, uint size, uint flags) {
-    QN__BARRIER(CLK_GLOBAL_MEM_FENCE);
+    QN__BARRIER(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     if (!qn__ring_is_first()) return;
     global qn__ring_slot *head = (global qn__ring_slot *)slot;
     qn_ring_message message = qn__ring_stamp(ring, at, size, flags);

@@ -283,6 +283,36 @@ static void a_group_handles_together(void **state) {
     finish(&r);
 }
 
+/* Without barriers of their own: two messages of each handler, and the next one's. */
+static void work_items_that_send_twice(void **state) {
+    (void)state;
+    static const char text[] = "#include \"quern/ring.cl\"\n"
+                               "void both(qn_ring *ring, local const int *in) {\n"
+                               "    int out[3] = {*in, *in, *in};\n"
+                               "    qn_ring_reply(ring, out, 12);\n"
+                               "    qn_ring_reply(ring, out, 4);\n"
+                               "}\n";
+    if (device_emulates()) return;
+    int in[20], out[3];
+    rig r = start(&(qn_ring_desc){.program = {.source = text},
+                                  .handler = "both",
+                                  .message_type = "int",
+                                  .message_size = sizeof *in,
+                                  .reply_size = sizeof out,
+                                  .sends = 2,
+                                  .group_size = 4});
+    for (int i = 0; i < 20; i++) in[i] = i;
+    const qn_ring_batch batch = {.payloads = in, .size = sizeof *in, .stride = sizeof *in, .count = 20};
+    assert_ok(r.context, qn_ring_send_batch(r.ring, &batch, NULL, SECONDS(60)));
+    for (int i = 0; i < 40; i++) {
+        qn_ring_message message;
+        assert_ok(r.context, qn_ring_receive(r.ring, &message, out, sizeof out, SECONDS(60)));
+        assert_int_equal(message.size, i % 2 ? 4 : 12);
+        assert_int_equal(out[0], i / 2);
+    }
+    finish(&r);
+}
+
 /* More work-groups than the device keeps are refused with the numbers. */
 static void too_many_groups(void **state) {
     (void)state;
@@ -352,6 +382,7 @@ int main(void) {
         cmocka_unit_test(batches),
         cmocka_unit_test(threads_and_groups),
         cmocka_unit_test(a_group_handles_together),
+        cmocka_unit_test(work_items_that_send_twice),
         cmocka_unit_test(too_many_groups),
         cmocka_unit_test(telemetry),
     };
