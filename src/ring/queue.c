@@ -100,14 +100,19 @@ bool qn__ring_queue_put(qn__ring_queue *queue, uint32_t band, const qn_ring_mess
     }
 }
 
-/* How many slots from position `at` on look free, up to `count`: as many as one half of them, a quarter, ... is. */
+static bool is_free(const qn__ring_queue *queue, uint32_t band, uint32_t at) {
+    return atomic_load_explicit(&slot_at(queue, band, at)->sequence, memory_order_acquire) == at;
+}
+
+/* How many slots from position `at` on are free, up to `count`: where they become so in order, as many as one half of them, a
+   quarter, ... is. Else one before the last may still be copied from, or stay full, as its message has failed: each is looked at. */
 static uint32_t free_run(const qn__ring_queue *queue, uint32_t band, uint32_t at, uint32_t count) {
-    uint32_t run = count < queue->capacity ? count : queue->capacity;
-    while (run) {
-        const uint32_t last = at + run - 1;
-        if (atomic_load_explicit(&slot_at(queue, band, last)->sequence, memory_order_acquire) == last) break;
-        run /= 2;
-    }
+    const uint32_t most = count < queue->capacity ? count : queue->capacity;
+    uint32_t run = 0;
+    if (queue->in_order)
+        for (run = most; run && !is_free(queue, band, at + run - 1);) run /= 2;
+    else
+        while (run < most && is_free(queue, band, at + run)) run++;
     return run;
 }
 
@@ -120,9 +125,6 @@ uint32_t qn__ring_queue_put_run(qn__ring_queue *queue, uint32_t band, const qn_r
                                                            memory_order_relaxed, memory_order_relaxed));
     for (uint32_t i = 0; i < run; i++) {
         qn__ring_slot *slot = slot_at(queue, band, at + i);
-        /* Of several consumers one may still copy from a slot before the last. */
-        while (!queue->in_order && atomic_load_explicit(&slot->sequence, memory_order_acquire) != at + i) {
-        }
         slot->message = *first;
         slot->message.id += i;
         slot->message.clock += i;

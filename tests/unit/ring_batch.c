@@ -74,6 +74,7 @@ static void in_order(void **state) {
             clock = message.clock;
         }
     }
+    assert_ok(r.context, qn_ring_stop(r.ring, QN_RING_DRAIN, SECONDS(60)));
     assert_ok(r.context, qn_ring_get_stats(r.ring, &stats));
     assert_int_equal(stats.handled, 820);
     assert_int_equal(stats.replied, 820);
@@ -208,6 +209,31 @@ static void one_that_fails(void **state) {
                      "");
         finish(&r);
     }
+}
+
+/* The slot of one that fails stays full while those before and behind it are free: a sender sees it, and the failure. */
+static void sending_beside_a_failure(void **state) {
+    (void)state;
+    qn_ring_desc desc = batch_desc(8);
+    rig r = start(&desc);
+    numbers in[64];
+    uint32_t sent;
+    for (int i = 0; i < 64; i++) in[i] = (numbers){{i == 3 ? -1 : 1, i}};
+    qn_ring_batch batch = {.payloads = in, .size = sizeof *in, .stride = sizeof *in, .count = 64};
+    assert_ok(r.context, qn_ring_pause(r.ring, SECONDS(60)));
+    assert_ok(r.context, qn_ring_send_batch(r.ring, &batch, &sent, SECONDS(60)));
+    assert_ok(r.context, qn_ring_resume(r.ring, SECONDS(60)));
+    qn_ring_stats stats = {0};
+    for (int i = 0; i < 60000 && stats.handled < 7; i++) {
+        pause_ms(1);
+        assert_ok(r.context, qn_ring_get_stats(r.ring, &stats));
+    }
+    assert_int_equal(stats.handled, 7);
+    batch.count = 8;
+    assert_fails(r.context, qn_ring_send_batch(r.ring, &batch, &sent, SECONDS(60)), QN_ERROR_KERNEL_FAILED,
+                 "its handler gave up message 4 with code 7 (qn_ring_fail)");
+    assert_int_equal(sent, 3);
+    finish(&r);
 }
 
 /* Where one never comes back those beside it are lost with it, and are dead letters all; those behind them are not. */
@@ -345,18 +371,14 @@ static bool has_groups(void) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(in_order),
-                                       cmocka_unit_test(calls),
-                                       cmocka_unit_test(few_work_items),
-                                       cmocka_unit_test(several_sends),
-                                       cmocka_unit_test(little_room),
-                                       cmocka_unit_test(highest_first),
-                                       cmocka_unit_test(one_that_fails),
-                                       cmocka_unit_test(pauses_and_stops),
-                                       cmocka_unit_test(short_launches),
-                                       cmocka_unit_test(several_groups),
-                                       cmocka_unit_test(one_that_never_comes_back),
-                                       cmocka_unit_test(refusals)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(in_order),         cmocka_unit_test(calls),
+        cmocka_unit_test(few_work_items),   cmocka_unit_test(several_sends),
+        cmocka_unit_test(little_room),      cmocka_unit_test(highest_first),
+        cmocka_unit_test(one_that_fails),   cmocka_unit_test(sending_beside_a_failure),
+        cmocka_unit_test(pauses_and_stops), cmocka_unit_test(short_launches),
+        cmocka_unit_test(several_groups),   cmocka_unit_test(one_that_never_comes_back),
+        cmocka_unit_test(refusals)};
     if (device_is_missing()) return TEST_SKIPPED;
     if (!has_groups()) return TEST_SKIPPED;
     return cmocka_run_group_tests(tests, NULL, NULL);
