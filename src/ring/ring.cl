@@ -303,7 +303,7 @@ static bool qn__ring_has_room(qn_ring *ring) {
 /* ---- other rings ---- */
 
 #if QN_RING_MAIL + QN_RING_LINKS > 0
-#include "quern/ring_mail.cl"
+#include "ring_mail.cl"
 #endif
 
 #if QN_RING_MAIL == 0
@@ -521,7 +521,7 @@ static local const void *qn_ring_payload(const qn_ring *ring) {
 
 #if QN__RING_BATCHES
 #ifdef __OPENCL_VERSION__
-#include "quern/ring_batch.cl"
+#include "ring_batch.cl"
 #else
 #include "batch.cl"
 #endif

@@ -267,6 +267,50 @@ static void one_that_never_comes_back(void **state) {
     finish(&r);
 }
 
+/* Each message has the budget of iterations, of which looking for messages, by however many work-items, takes none. */
+static void a_budget_of_iterations(void **state) {
+    (void)state;
+    qn_ring_desc desc = batch_desc(4);
+    desc.idle = QN_RING_CONTINUOUS;
+    desc.program =
+        (qn_program_desc){.safe = true,
+                          .loop_budget = 1000,
+                          .source = "#include \"quern/ring.cl\"\n"
+                                    "typedef struct numbers { int x[4]; } numbers;\n"
+                                    "void answer(qn_ring *ring, local const numbers *in) {\n"
+                                    "    numbers out = *in;\n"
+                                    "    for (int i = 0; i < 1000 - in->x[0] * 10; i++)\n"
+                                    "        out.x[2] = out.x[2] * out.x[2] + i % (in->x[0] + 7);\n"
+                                    "    qn_ring_reply(ring, &out, sizeof out);\n"
+                                    "}\n"};
+    for (int k = 0; k < 3; k++) {
+        desc.per_item = k == 0;
+        if (k == 2) desc.mail_capacity = 16;
+        rig r = start(&desc);
+        for (int i = 0; i < 5; i++) {
+            pause_ms(10); /* it looks more often than that */
+            send_numbers(&r, 20 * i, 20, 1, 0);
+            for (int m = 0; m < 20; m++) {
+                numbers out;
+                assert_ok(r.context, qn_ring_receive(r.ring, NULL, &out, sizeof out, SECONDS(60)));
+                assert_int_equal(out.x[1], 20 * i + m);
+            }
+        }
+        const numbers many = {{-1}};
+        assert_ok(r.context, qn_ring_send(r.ring, NULL, &many, sizeof many, SECONDS(60)));
+        qn_status status = QN_OK;
+        for (int i = 0; i < 20000 && !status; i++) {
+            pause_ms(1);
+            status = qn_ring_watch(r.ring);
+        }
+        assert_fails(r.context, status, QN_ERROR_KERNEL_FAILED,
+                     "ring_text.cl:5: kernel 'qn_ring_loop' has a loop that goes on when a work-item's have "
+                     "gone round 1000 times");
+        assert_ok(r.context, qn_ring_restart(r.ring, SECONDS(60)));
+        finish(&r);
+    }
+}
+
 /* What was sent is handled before the ring stops, and what waits while it is paused afterwards. */
 static void pauses_and_stops(void **state) {
     (void)state;
@@ -371,14 +415,20 @@ static bool has_groups(void) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(in_order),         cmocka_unit_test(calls),
-        cmocka_unit_test(few_work_items),   cmocka_unit_test(several_sends),
-        cmocka_unit_test(little_room),      cmocka_unit_test(highest_first),
-        cmocka_unit_test(one_that_fails),   cmocka_unit_test(sending_beside_a_failure),
-        cmocka_unit_test(pauses_and_stops), cmocka_unit_test(short_launches),
-        cmocka_unit_test(several_groups),   cmocka_unit_test(one_that_never_comes_back),
-        cmocka_unit_test(refusals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(in_order),
+                                       cmocka_unit_test(calls),
+                                       cmocka_unit_test(few_work_items),
+                                       cmocka_unit_test(several_sends),
+                                       cmocka_unit_test(little_room),
+                                       cmocka_unit_test(highest_first),
+                                       cmocka_unit_test(one_that_fails),
+                                       cmocka_unit_test(sending_beside_a_failure),
+                                       cmocka_unit_test(pauses_and_stops),
+                                       cmocka_unit_test(short_launches),
+                                       cmocka_unit_test(several_groups),
+                                       cmocka_unit_test(a_budget_of_iterations),
+                                       cmocka_unit_test(one_that_never_comes_back),
+                                       cmocka_unit_test(refusals)};
     if (device_is_missing()) return TEST_SKIPPED;
     if (!has_groups()) return TEST_SKIPPED;
     return cmocka_run_group_tests(tests, NULL, NULL);
