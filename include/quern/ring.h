@@ -80,8 +80,9 @@ typedef struct qn_ring_desc {
     uint32_t message_size, reply_size; /* bytes of the largest payload in each direction; 0: 64 */
     uint32_t capacity, reply_capacity; /* messages of each queue, rounded up to a power of two, at least 2 */
     uint32_t groups;                   /* work-groups, each of which takes messages by itself; 0: 1 */
-    uint32_t
-        group_size; /* work-items of a group, which handle a message together, or each its own (per_item); 0: 1 */
+    /* work-items of a group, which handle a message together, or each its own (per_item); 0: 1. More are refused on a software driver
+       (QN_CAN_EMULATE) */
+    uint32_t group_size;
     uint32_t bands; /* 1 to 4: priorities are told apart in as many equal ranges; order is kept within each */
     uint32_t
         sends; /* that the handler makes for a message at most: it gets one when there is room for so many. 0: 1 */
@@ -106,7 +107,8 @@ typedef struct qn_ring_desc {
         block_size; /* memory that messages may refer to (qn_ring_take_block): how many, and bytes of each */
     /* Where messages wait, a work-group takes several at a time, and shows together what answers them, in their order: it is paused
        and stopped between such, and its kernel's end by a failure makes dead letters of all of them (qn_ring_fail: of the one). Their
-       handler has no barriers, and makes no more than `sends`. Not for a `loop`, links, mail, blocks and QN_RING_DROP_OLDEST.
+       handler has no barriers and no collectives (work_group_*, sub_group_*), and makes no more than `sends`. With a `loop`, links, mail,
+       blocks or QN_RING_DROP_OLDEST per_item is refused, and read_ahead has no effect.
        per_item: each of the group's work-items handles a message of its own, side by side with the others'; group_size is at most
        capacity, and half of reply_capacity / sends. read_ahead: where the queues are a bus away, other work-items copy up to so
        many (128; as go into 40 KB) for the one that handles them in turn; only one is where groups or group_size are more than 1, and of

@@ -15,7 +15,7 @@ enum {
     NUM_SIZES = 19,
     NUM_LISTS = 2,
     NUM_DEFINES = NUM_SIZES + NUM_LISTS,
-    NUM_TEXTS = 6
+    NUM_TEXTS = 7
 }; /* texts: the loop and the library's */
 
 /* Whether the queues are a bus away. */
@@ -89,9 +89,7 @@ static const char loop_text[] =
     "}\n"
     "#undef qn_state\n"
     "#if QN__RING_BATCHES\n"
-    "#define barrier(...) a_handler_of_one_of_several_messages_has_no_barriers()\n"
-    "#define work_group_barrier(...) a_handler_of_one_of_several_messages_has_no_barriers()\n"
-    "#define async_work_group_copy(...) a_handler_of_one_of_several_messages_has_no_barriers()\n"
+    "#include \"ring_apart.cl\"\n"
     "#endif\n";
 
 /* The caller's text between the library's, or with a kernel by hand. */

@@ -402,6 +402,28 @@ static void refusals(void **state) {
         "void answer(qn_ring *ring, local const numbers *in) { barrier(CLK_LOCAL_MEM_FENCE); }\n";
     assert_fails(context, qn_ring_create(device, &desc, &ring), QN_ERROR_COMPILE,
                  "a_handler_of_one_of_several_messages_has_no_barriers");
+    static const char *const together[] = {"work_group_reduce_add(x)",
+                                           "work_group_broadcast(x, 0)",
+                                           "work_group_any(x)",
+                                           "sub_group_scan_inclusive_max(x)",
+                                           "sub_group_shuffle_xor(x, 1)",
+                                           "sub_group_non_uniform_reduce_add(x)",
+                                           "sub_group_clustered_reduce_min(x, 2)"};
+    for (size_t i = 0; i < sizeof together / sizeof *together; i++) {
+        char source[512];
+        snprintf(source, sizeof source,
+                 "#include \"quern/ring.cl\"\n"
+                 "typedef struct numbers { int x[4]; } numbers;\n"
+                 "void answer(qn_ring *ring, local const numbers *in) {\n"
+                 "    int x = in->x[0];\n"
+                 "    x = %s;\n"
+                 "    qn_ring_reply(ring, &x, sizeof x);\n"
+                 "}\n",
+                 together[i]);
+        desc.program.source = source;
+        assert_fails(context, qn_ring_create(device, &desc, &ring), QN_ERROR_COMPILE,
+                     "a_handler_of_one_of_several_messages_has_no_collectives");
+    }
     qn_context_destroy(context);
 }
 
