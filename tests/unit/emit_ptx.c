@@ -57,6 +57,15 @@ static void a_barrier_takes_the_guard_away(void **state) {
     has(&r, ".reqntid 64, 1, 1");
 }
 
+/* A constant of 32 bits that is extended has zeros above them in operations on 64. */
+static void extended_constants_are_not_negative(void **state) {
+    qn__emit_result r = emitted(state, 0,
+                                "kernel @k(%0.out: ptr.global buffer size 8 align 8) {\n"
+                                "    %1: i64 = zext i32 4294967266\n    %2: i64 = lshr %1, i64 32\n"
+                                "    store align 8 %0.out, %2\n    return\n}\n");
+    has(&r, ", 4294967266, 32;");
+}
+
 /* A pointer to local memory, which is a register and bytes to add, is chosen as a whole. */
 static void chosen_local_pointers_have_their_bytes(void **state) {
     qn__emit_result r =
@@ -410,6 +419,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(natives, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(a_kernel_is_guarded_and_asks_for_little, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(a_barrier_takes_the_guard_away, ir_setup, ir_teardown),
+        cmocka_unit_test_setup_teardown(extended_constants_are_not_negative, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(bounded_divisors_are_divided_by_in_short, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(bytes_become_floats_by_way_of_16_bits, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(products_of_extended_numbers_are_wide, ir_setup, ir_teardown),

@@ -205,9 +205,9 @@ bool qn__ptx_is_short(ptx_operand a) {
 
 ptx_operand qn__ptx_use(ptx_emitter *e, const ir_value *value, unsigned lane) {
     ptx_operand a = defined(e, value, lane);
-    if (value->type.kind == IR_I64 && a.kind == PTX_REG && a.cls == PTX_B32 &&
+    if (value->type.kind == IR_I64 && a.kind != PTX_SYMBOL && a.cls == PTX_B32 &&
         qn__ptx_class_of(e, value) == PTX_B64)
-        return qn__ptx_op1(e, "cvt.u64.u32", PTX_B64, a);
+        return a.kind == PTX_REG ? qn__ptx_op1(e, "cvt.u64.u32", PTX_B64, a) : qn__ptx_int(PTX_B64, a.bits);
     if (a.kind != PTX_REG || !a.bits) return a;
     ptx_operand bytes = qn__ptx_int((ptx_class)a.cls, a.bits);
     a.bits = 0;
