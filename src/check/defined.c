@@ -157,6 +157,23 @@ static bool is_undefined(const qn__vm_frame *frame, const ir_value *value, uint6
     return false;
 }
 
+/* The load that stands for a variable without a value, where a branch gives it or a loop begins with it. */
+static const ir_instr *find_unset(const ir_value *value, unsigned depth) {
+    enum { FAR = 8 };
+    const ir_instr *def = value->def, *found = NULL;
+    if (!def || depth > FAR) return NULL;
+    if (value->value_kind == IR_VALUE_PARAM) return find_unset(def->operands[value->index], depth + 1);
+    if (value->value_kind != IR_VALUE_RESULT) return NULL;
+    const unsigned both = IR_VOLATILE | IR_READONLY;
+    if (def->op == IR_LOAD)
+        return (def->flags & both) == both && def->operands[0]->type.space == IR_PRIVATE ? def : NULL;
+    for (uint32_t r = 0; r < def->num_regions && def->op == IR_IF && !found; r++) {
+        const ir_instr *last = def->regions[r]->last;
+        if (last && last->op == IR_YIELD) found = find_unset(last->operands[value->index], depth + 1);
+    }
+    return found;
+}
+
 /* The load that a value of the work-item comes from, or the shuffle that took nothing, as far as its instructions tell: of operands that
    are undefined, before others. */
 static const ir_instr *find_load(const qn__vm_frame *frame, const ir_value *value, uint64_t item,
@@ -166,7 +183,7 @@ static const ir_instr *find_load(const qn__vm_frame *frame, const ir_value *valu
     const bool *tracked = r->program->tracked;
     if (depth > FAR || !tracked[value->id] || !value->def) return NULL;
     if (value->value_kind == IR_VALUE_RESULT && is_memory_op(value->def)) return value->def;
-    if (value->value_kind != IR_VALUE_RESULT || qn__ir_is_construct(value->def)) return NULL;
+    if (value->value_kind != IR_VALUE_RESULT || qn__ir_is_construct(value->def)) return find_unset(value, 0);
     for (int others = 0; others < 2; others++) {
         for (uint32_t k = 0; k < value->def->num_operands; k++) {
             const ir_value *operand = value->def->operands[k];

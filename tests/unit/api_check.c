@@ -172,6 +172,28 @@ static void objects_have_declarations(void **state) {
     qn_context_destroy(context);
 }
 
+/* Variables in no memory, too: given a value in a branch, in a loop, or not at all. */
+static void variables_have_declarations(void **state) {
+    (void)state;
+    static const char *const bodies[] = {
+        "int v;\n if (x[0]) v = 1;\n x[1] = v;", "int v;\n for (int i = 0; i < x[0]; i++) v = i;\n x[1] = v;",
+        "int v;\n for (int i = 0; i < 4; i++) v += x[i];\n x[1] = v;", "int v;\n x[1] = v + 1;"};
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        char text[256];
+        snprintf(text, sizeof text, "kernel void f(global int *x) {\n %s\n}\n", bodies[i]);
+        qn_context *context = make_context(&(qn_context_desc){.log = ignore});
+        qn_device *device = get_device(context, "check");
+        qn_program *program = make_program(device, text);
+        qn_buffer *x = make_buffer(device, 16, (int[4]){0});
+        const qn_finding finding = find_first(device, program, "f", 1, x, NULL);
+        assert_int_equal(finding.kind, QN_FINDING_UNINITIALISED);
+        assert_string_equal(finding.object, "v");
+        if (!finding.declared.file) fail_msg("%s: not told where", bodies[i]);
+        assert_int_equal(finding.declared.line, 2);
+        qn_context_destroy(context);
+    }
+}
+
 /* An argument that is a view: which buffer it is of, by its label, and where in it. */
 static void buffers_have_labels(void **state) {
     (void)state;
@@ -533,21 +555,14 @@ static void memory_is_shared_with_the_host(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_finding_tells_all),
-        cmocka_unit_test(a_destroyed_buffer_is_known),
-        cmocka_unit_test(a_race_has_two_places),
-        cmocka_unit_test(more_is_found_when_asked),
-        cmocka_unit_test(shadow_memory_is_bounded),
-        cmocka_unit_test(some_of_the_groups_are_run),
-        cmocka_unit_test(other_devices_check_nothing),
-        cmocka_unit_test(objects_have_declarations),
-        cmocka_unit_test(buffers_have_labels),
-        cmocka_unit_test(findings_are_suppressed),
-        cmocka_unit_test(operations_and_bytes_are_counted),
-        cmocka_unit_test(architectures_have_names),
-        cmocka_unit_test(launches_are_cancelled),
-        cmocka_unit_test(copies_are_not_to_blame),
-        cmocka_unit_test(memory_is_shared_with_the_host),
+        cmocka_unit_test(a_finding_tells_all),         cmocka_unit_test(a_destroyed_buffer_is_known),
+        cmocka_unit_test(a_race_has_two_places),       cmocka_unit_test(more_is_found_when_asked),
+        cmocka_unit_test(shadow_memory_is_bounded),    cmocka_unit_test(some_of_the_groups_are_run),
+        cmocka_unit_test(other_devices_check_nothing), cmocka_unit_test(objects_have_declarations),
+        cmocka_unit_test(variables_have_declarations), cmocka_unit_test(buffers_have_labels),
+        cmocka_unit_test(findings_are_suppressed),     cmocka_unit_test(operations_and_bytes_are_counted),
+        cmocka_unit_test(architectures_have_names),    cmocka_unit_test(launches_are_cancelled),
+        cmocka_unit_test(copies_are_not_to_blame),     cmocka_unit_test(memory_is_shared_with_the_host),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
