@@ -98,10 +98,12 @@ static ir_value *bits_of(qn__lowering *l, ir_value *value) {
     return qn__make_convert(l, IR_BITCAST, value, I32);
 }
 
-/* Cut toward zero, which an error of the other sign shows it has not been; then its last bit is set. */
+/* Cut toward zero, which an error of the other sign shows it has not been; then its last bit is set. The error of an infinity is no
+   number. */
 static ir_value *odd_f32(qn__lowering *l, sum s) {
-    ir_value *is_exact = qn__make2(l, IR_FEQ, s.error, number(l, s.value->type, 0));
-    ir_value *inexact = choose_word(l, is_exact, 0, 1), *bits = bits_of(l, s.value);
+    ir_value *size = qn__make1(l, IR_FABS, s.error);
+    ir_value *is_inexact = qn__make2(l, IR_FLT, number(l, s.value->type, 0), size);
+    ir_value *inexact = choose_word(l, is_inexact, 1, 0), *bits = bits_of(l, s.value);
     ir_value *away = with(l, IR_LSHR, qn__make2(l, IR_XOR, bits_of(l, s.error), bits), 31);
     bits = qn__make2(l, IR_SUB, bits, qn__make2(l, IR_AND, away, inexact));
     return qn__make_convert(l, IR_BITCAST, qn__make2(l, IR_OR, bits, inexact), s.value->type);

@@ -586,13 +586,15 @@ static const char *const floats[] = {
     "  out[i + 768] = bits(fabs(a)); out[i + 1024] = bits(a + 0.0f); int4 c = (float4)(a, b, 0, a) < "
     "(float4)(b, 0, a, 3);\n"
     "  out[i + 1280] = c.x + 2 * c.y + 4 * c.z + 8 * c.w; }",
-    PATTERNS
+    "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n" PATTERNS
     "  float c = number(i ^ n * 5, n); out[i] = bits(fma(a, b, c)); out[i + 256] = bits(fma(a, b, -a * b));\n"
     "  double x = as_double((long)as_int(a) << 32 | as_int(b)), y = as_double((long)as_int(b) << 32 | i);\n"
     "  double2 f = fma((double2)(x, y), (double2)(y, c), (double2)(-x * y, x));\n"
     "  out[i + 512] = isnan(f.x) ? 0 : as_long(f.x) ^ as_long(f.x) >> 32;\n"
     "  out[i + 768] = isnan(f.y) ? 0 : as_long(f.y) ^ as_long(f.y) >> 32;\n"
-    "  out[i + 1024] = as_long(fma(x * 0x1p-500, 0x1p-500, 0x1p-1060 * i)) >> n; }",
+    "  out[i + 1024] = as_long(fma(x * 0x1p-500, 0x1p-500, 0x1p-1060 * i)) >> n;\n"
+    "  half h = fma(as_half((ushort)(i * 257 + 1)), as_half((ushort)0xfc00), as_half((ushort)(n << 14)));\n"
+    "  out[i + 1280] = isnan(h) ? 0 : as_ushort(h); }",
 };
 
 static void floats_keep_their_values(void **state) {
