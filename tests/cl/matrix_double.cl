@@ -89,7 +89,7 @@ kernel GROUP void converted(global int *wrong) {
     qn_matrix_store(&narrower, halves, 16, qn_column_major);
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int i = me; i < 256; i += 32) {
-        bad += seen[i] != 2 || out[i] != in[i] + 1 || floats[i] != (float)out[i];
+        bad += seen[i] != 2 * (int)get_num_sub_groups() || out[i] != in[i] + 1 || floats[i] != (float)out[i];
         bad += halves[i % 16 * 16 + i / 16] != (half)out[i];
     }
     barrier(CLK_LOCAL_MEM_FENCE);
