@@ -122,7 +122,31 @@ static ir_value *convert_half(qn__lowering *l, const ir_instr *i) {
     return qn__make_convert(l, IR_BITCAST, qn__make_convert(l, IR_TRUNC, code, narrow), to);
 }
 
+/* For drivers that promise nothing of floats and take x for (int)(float)x: the float is the sum of its halves' floats, which is rounded once. */
+static ir_value *there_and_back(qn__lowering *l, const ir_instr *i) {
+    const ir_value *value = i->operands[0];
+    if (value->value_kind != IR_VALUE_RESULT || (value->def->op != IR_S2F && value->def->op != IR_U2F))
+        return NULL;
+    ir_value *whole = value->def->operands[0];
+    const ir_type type = whole->type;
+    if (type.kind != IR_I32 || value->type.kind != IR_F32 || i->results[0]->type.kind != IR_I32) return NULL;
+    ir_value *half_bits = qn__make_int(l, type, 16),
+             *low = qn__make2(l, IR_AND, whole, qn__make_int(l, type, 0xffff));
+    ir_value *high = qn__make2(l, value->def->op == IR_S2F ? IR_ASHR : IR_LSHR, whole, half_bits);
+    high = qn__make_convert(l, (ir_op)value->def->op, high, value->type);
+    high = qn__make2(l, IR_FMUL, high, qn__make_float(l, value->type, 65536));
+    low = qn__make_convert(l, IR_U2F, low, value->type);
+    ir_value *result =
+        qn__make_convert(l, (ir_op)i->op, qn__make2(l, IR_FADD, high, low), i->results[0]->type);
+    if (result->value_kind == IR_VALUE_RESULT) result->def->attr.rounding = i->attr.rounding;
+    return result;
+}
+
 static ir_value *lower(qn__lowering *l, ir_instr *i) {
+    const qn__target *target = &l->context->options->target;
+    const bool comes_back = target->lacks_float_controls && (i->op == IR_F2S || i->op == IR_F2U);
+    ir_value *whole = comes_back ? there_and_back(l, i) : NULL;
+    if (whole || !target->lacks_conversions) return whole;
     const ir_type from = i->operands[0]->type, to = i->results[0]->type;
     const unsigned rounding = i->attr.rounding;
     switch (i->op) {
