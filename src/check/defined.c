@@ -157,6 +157,18 @@ static bool is_undefined(const qn__vm_frame *frame, const ir_value *value, uint6
     return false;
 }
 
+/* What a break gives as the construct's result of that number. */
+static const ir_value *left_with(const ir_region *region, const ir_instr *construct, uint32_t index) {
+    for (const ir_instr *i = region->first; i; i = i->next) {
+        if (i->op == IR_BREAK && i->attr.target == construct) return i->operands[index];
+        for (uint32_t r = 0; r < i->num_regions; r++) {
+            const ir_value *found = left_with(i->regions[r], construct, index);
+            if (found) return found;
+        }
+    }
+    return NULL;
+}
+
 /* The load that stands for a variable without a value, where a branch gives it or a loop begins with it. */
 static const ir_instr *find_unset(const ir_value *value, unsigned depth) {
     enum { FAR = 8 };
@@ -167,6 +179,10 @@ static const ir_instr *find_unset(const ir_value *value, unsigned depth) {
     const unsigned both = IR_VOLATILE | IR_READONLY;
     if (def->op == IR_LOAD)
         return (def->flags & both) == both && def->operands[0]->type.space == IR_PRIVATE ? def : NULL;
+    if (def->op == IR_LOOP || def->op == IR_BLOCK) {
+        const ir_value *left = left_with(def->regions[0], def, value->index);
+        return left ? find_unset(left, depth + 1) : NULL;
+    }
     for (uint32_t r = 0; r < def->num_regions && def->op == IR_IF && !found; r++) {
         const ir_instr *last = def->regions[r]->last;
         if (last && last->op == IR_YIELD) found = find_unset(last->operands[value->index], depth + 1);
