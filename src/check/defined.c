@@ -169,20 +169,17 @@ static const ir_value *left_with(const ir_region *region, const ir_instr *constr
     return NULL;
 }
 
-/* The load that stands for a variable without a value, where a branch gives it or a loop begins with it. */
+/* The load that stands for a variable without a value (mem2reg.c), where a branch gives it, or a loop begins with it or leaves it. */
 static const ir_instr *find_unset(const ir_value *value, unsigned depth) {
-    enum { FAR = 8 };
-    const ir_instr *def = value->def, *found = NULL;
+    enum { FAR = 8, UNSET = IR_VOLATILE | IR_READONLY };
+    const ir_instr *def = value ? value->def : NULL, *found = NULL;
     if (!def || depth > FAR) return NULL;
     if (value->value_kind == IR_VALUE_PARAM) return find_unset(def->operands[value->index], depth + 1);
     if (value->value_kind != IR_VALUE_RESULT) return NULL;
-    const unsigned both = IR_VOLATILE | IR_READONLY;
     if (def->op == IR_LOAD)
-        return (def->flags & both) == both && def->operands[0]->type.space == IR_PRIVATE ? def : NULL;
-    if (def->op == IR_LOOP || def->op == IR_BLOCK) {
-        const ir_value *left = left_with(def->regions[0], def, value->index);
-        return left ? find_unset(left, depth + 1) : NULL;
-    }
+        return (def->flags & UNSET) == UNSET && def->operands[0]->type.space == IR_PRIVATE ? def : NULL;
+    if (def->op == IR_LOOP || def->op == IR_BLOCK)
+        return find_unset(left_with(def->regions[0], def, value->index), depth + 1);
     for (uint32_t r = 0; r < def->num_regions && def->op == IR_IF && !found; r++) {
         const ir_instr *last = def->regions[r]->last;
         if (last && last->op == IR_YIELD) found = find_unset(last->operands[value->index], depth + 1);

@@ -194,7 +194,8 @@ struct qn__checker {
     qn__arena kept;                       /* what qn__check_clear keeps */
     QN__VEC(qn__check_suppression *) suppressions;
     uint32_t told;
-    bool is_out_of_memory, shares; /* memory with the host, some time */
+    bool is_out_of_memory;
+    bool shares; /* memory with the host, or has done so: else no address is looked up for it */
 };
 
 /* Counts it, if there is one like it; else the message is for a new one. */
