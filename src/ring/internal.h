@@ -293,8 +293,10 @@ qn_status qn__ring_sort_out(qn_ring *ring, bool keeps, const bool *enough);
 /* What a wait does between two looks: sees after failures and launches. */
 qn_status qn__ring_pass_time(qn_ring *ring, const qn__ring_wait *wait);
 
-/* The ring's thread: a call's reply has come, under the receive lock; its end. */
+/* The ring's thread: a call's reply has come; there is something to do: both under the receive lock. */
 void qn__ring_service_done(qn_ring *ring, qn__ring_pending *call);
+void qn__ring_service_due(qn_ring *ring);
+/* It looks again at once, if it sleeps between two looks: of a send, which takes no lock. One that comes as it lies down it may miss. */
 void qn__ring_service_wake(qn_ring *ring);
 void qn__ring_service_init(qn_ring *ring);
 void qn__ring_service_end(qn_ring *ring);

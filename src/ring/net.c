@@ -221,7 +221,7 @@ static qn_status connect_all(const qn_ring_link *links, size_t count, qn__ring_m
         if (!from->outlets[links[i].link].by_host) continue;
         pthread_mutex_lock(&from->receive_lock);
         from->routes = true;
-        pthread_cond_signal(&from->service.wake);
+        qn__ring_service_due(from);
         pthread_mutex_unlock(&from->receive_lock);
     }
     return QN_OK;

@@ -64,7 +64,7 @@ static qn_status report_to(qn_ring *ring, const char *folder) {
             qn__ring_fail(ring, QN_ERROR_STATE, "qn_ring_report: ring '%s' reports already", ring->label);
     if (!status) status = qn__ring_service_start(ring, "qn_ring_report");
     if (!status) atomic_store(&ring->report, report);
-    pthread_cond_signal(&ring->service.wake);
+    qn__ring_service_due(ring);
     pthread_mutex_unlock(&ring->receive_lock);
     if (status) ring->allocator.release(ring->allocator.user, report);
     return status;

@@ -81,9 +81,9 @@ static void look_for_events(qn_ring *ring, qn_status status) {
 
 /* ---- calls ---- */
 
-/* There is something to do. Under the receive lock, so that the thread has not looked yet, or sleeps. What is said without the lock
-   (qn__ring_service_wake) may come between, and wake nobody. */
-static void say_due(qn_ring *ring) {
+/* Under the lock the thread either has yet to look, or sleeps. It is told whatever `sleeps` says: qn__ring_service_wake, which takes
+   no lock, may have cleared that as the thread lay down, and woken nobody. */
+void qn__ring_service_due(qn_ring *ring) {
     atomic_store(&ring->service.sleeps, false);
     pthread_cond_signal(&ring->service.wake);
 }
@@ -94,7 +94,7 @@ void qn__ring_service_done(qn_ring *ring, qn__ring_pending *call) {
     *service->done_end = call;
     service->done_end = &call->next;
     service->num_async--;
-    say_due(ring);
+    qn__ring_service_due(ring);
 }
 
 /* Ends the calls with a callback whose deadline is before `now`, with `status`. Under the receive lock. */
@@ -258,7 +258,7 @@ void qn__ring_service_end(qn_ring *ring) {
     if (!atomic_load(&service->runs)) return;
     pthread_mutex_lock(&ring->receive_lock);
     atomic_store(&service->stops, true);
-    pthread_cond_signal(&service->wake);
+    qn__ring_service_due(ring);
     pthread_mutex_unlock(&ring->receive_lock);
     pthread_join(service->thread, NULL);
     atomic_store(&service->runs, false);
@@ -297,7 +297,7 @@ static qn_status enlist(qn_ring *ring, qn__ring_pending *call) {
     if (!status) {
         qn__ring_add_pending(ring, call);
         ring->service.num_async++;
-        say_due(ring);
+        qn__ring_service_due(ring);
     }
     pthread_mutex_unlock(&ring->receive_lock);
     return status;
@@ -355,7 +355,7 @@ qn_status qn_ring_event_fd(qn_ring *ring, int *fd) {
         if (!service->has_event)
             status =
                 qn__ring_fail(ring, QN_ERROR_OUT_OF_MEMORY, "%s: the system gives no descriptor", function);
-        pthread_cond_signal(&service->wake);
+        qn__ring_service_due(ring);
     }
     if (!status) *fd = service->event;
     pthread_mutex_unlock(&ring->receive_lock);

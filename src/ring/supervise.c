@@ -29,7 +29,7 @@ qn_status qn_ring_supervise(qn_ring *ring, const qn_ring_supervision *supervisio
     pthread_mutex_lock(&ring->receive_lock);
     status = qn__ring_service_start(ring, function);
     if (!status) atomic_store(&own->is_on, true);
-    pthread_cond_signal(&ring->service.wake);
+    qn__ring_service_due(ring);
     pthread_mutex_unlock(&ring->receive_lock);
     return status;
 }
@@ -44,7 +44,7 @@ void qn__ring_supervise_anew(qn_ring *ring) {
     memset(own->times, 0, sizeof own->times); /* the ring's thread does not look at them now */
     atomic_store(&own->gave_up, false);
     pthread_mutex_lock(&ring->receive_lock);
-    pthread_cond_signal(&ring->service.wake);
+    qn__ring_service_due(ring);
     pthread_mutex_unlock(&ring->receive_lock);
 }
 
