@@ -192,9 +192,9 @@ static uint32_t slot_size(uint32_t payload) {
     return QN__RING_SLOT_HEAD + ((payload + mask) & ~mask);
 }
 
-/* Local memory that a batch takes, nearly. */
 enum { AHEAD_MOST = 128, LOCAL_BYTES = 40960 };
 
+/* Local memory that a batch takes, nearly. */
 static uint64_t batch_bytes(const qn_ring *ring, uint32_t items) {
     enum { WORDS = 512 };
     const uint64_t answers = (uint64_t)items * ring->desc.sends;
@@ -208,13 +208,12 @@ static bool can_batch(const qn_ring *ring, const qn_ring_desc *desc) {
            !ring->desc.links && !ring->desc.blocks;
 }
 
-/* How many messages are copied at a time where one work-item handles all of them; 1: nobody asked for more, a look is no trip, or
-   there are others to look at in between. */
+/* How many messages are copied at a time for a group of one work-item, which handles all of them; 1: nobody asked for more, a look is
+   no trip, or there are others to look at in between. */
 static uint32_t count_ahead(const qn_ring *ring, const qn_ring_desc *desc) {
     const bool is_far = !(ring->device_info.capabilities & QN_CAN_SHARE_MEMORY);
     uint32_t ahead = AHEAD_MOST;
-    if (ring->desc.mode != QN_RING_RESIDENT || !is_far || !can_batch(ring, desc) || ring->desc.groups > 1 ||
-        ring->desc.group_size > 1)
+    if (ring->desc.mode != QN_RING_RESIDENT || !is_far || !can_batch(ring, desc) || ring->desc.groups > 1)
         return 1;
     while (ahead > 1 && (ahead > desc->read_ahead || ahead > ring->desc.capacity ||
                          ahead * ring->desc.sends > ring->desc.reply_capacity / 2 ||
@@ -225,14 +224,10 @@ static uint32_t count_ahead(const qn_ring *ring, const qn_ring_desc *desc) {
 
 static qn_status choose_batch(qn_ring *ring, const qn_ring_desc *desc) {
     const uint32_t size = ring->desc.group_size;
-    ring->items = size;
+    ring->items = size > 1 || desc->per_item ? size : count_ahead(ring, desc);
     ring->desc.per_item = desc->per_item && size > 1;
-    ring->batches = ring->desc.per_item;
-    if (!desc->per_item) {
-        ring->items = size > 1 ? size : count_ahead(ring, desc);
-        ring->batches = size == 1 && ring->items > 1;
-        return QN_OK;
-    }
+    ring->batches = ring->desc.per_item || ring->items > size;
+    if (!desc->per_item) return QN_OK;
     if (!can_batch(ring, desc))
         return qn__ring_fail(
             ring, QN_ERROR_ARGUMENT,

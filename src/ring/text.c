@@ -18,7 +18,8 @@ enum {
     NUM_TEXTS = 7
 }; /* texts: the loop and the library's */
 
-/* Whether the queues are a bus away. */
+/* Whether the queues are a bus away, and 16 bytes with a slot's number may be stored at once. Under the checker that would race with
+   whoever loads the number. */
 static bool is_far(const qn_ring *ring) {
     const qn_device_info *info = &ring->device_info;
     return !(info->capabilities & QN_CAN_SHARE_MEMORY) && info->kind != QN_DEVICE_CHECK;
@@ -125,8 +126,9 @@ static int write_program(const qn_ring_desc *desc, uint32_t message_size, const 
     return handle < 0 ? handle : head + handle;
 }
 
-/* PTX's assembler keeps registers for as many groups of one work-item as a multiprocessor can have; of a ring it has one or two. */
-#define MORE_REGISTERS " -cl-nv-maxrregcount=255"
+/* PTX's assembler keeps registers for as many groups of one work-item as a multiprocessor can have; of a ring it has one or two. The
+   caller's options come behind it, and may say less. */
+#define MORE_REGISTERS "-cl-nv-maxrregcount=255 "
 
 static qn_status compile(qn_ring *ring, const qn_ring_desc *desc, const char *options, qn_header *headers,
                          qn_define *defines) {
@@ -202,7 +204,7 @@ qn_status qn__ring_compile(qn_ring *ring, const qn_ring_desc *desc) {
     const char *given = program->options ? program->options : "";
     const size_t size = strlen(given) + sizeof MORE_REGISTERS;
     char *options = ring->allocator.allocate(user, size);
-    if (options) snprintf(options, size, "%s%s", given, ring->items == 1 ? MORE_REGISTERS : "");
+    if (options) snprintf(options, size, "%s%s", ring->items == 1 ? MORE_REGISTERS : "", given);
     qn_status status = headers && defines && options ? compile(ring, desc, options, headers, defines)
                                                      : qn__ring_fail(ring, QN_ERROR_OUT_OF_MEMORY,
                                                                      "qn_ring_create: out of host memory");

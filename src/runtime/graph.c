@@ -392,7 +392,7 @@ qn_status qn_graph_set_launch(qn_graph *graph, uint32_t index, const qn_range *r
                     (unsigned)index, (unsigned)graph->num_launches);
 }
 
-/* Copy `index`, and its place among the sources' uses. */
+/* Copy `index`, whose source has that place in graph->sources. */
 static qn__graph_step *find_copy(const qn_graph *graph, uint32_t index) {
     for (size_t i = 0; i < graph->num_steps; i++)
         if (source_of(&graph->steps[i]) && index-- == 0) return &graph->steps[i];

@@ -327,8 +327,7 @@ struct qn_graph {
     qn__graph_step *steps;
     size_t num_steps, cap_steps;
     uint32_t num_launches; /* of the steps */
-    qn__use
-        *sources; /* of its copies, in order: not of the edition, as they may change from launch to launch */
+    qn__use *sources; /* of its copies, in order; not of the edition: they change from launch to launch */
     size_t num_sources;
     pthread_mutex_t lock; /* of all below, and of the steps once it is recorded */
     qn__graph_part *parts;

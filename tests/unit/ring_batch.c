@@ -41,6 +41,15 @@ static void send_numbers(const rig *r, int first, int count, int sends, uint32_t
     assert_int_equal(sent, count);
 }
 
+/* All of them wait before the first is taken. */
+static void send_while_paused(const rig *r, const numbers *in, uint32_t count) {
+    const qn_ring_batch batch = {.payloads = in, .size = sizeof *in, .stride = sizeof *in, .count = count};
+    uint32_t sent;
+    assert_ok(r->context, qn_ring_pause(r->ring, SECONDS(60)));
+    assert_ok(r->context, qn_ring_send_batch(r->ring, &batch, &sent, SECONDS(60)));
+    assert_ok(r->context, qn_ring_resume(r->ring, SECONDS(60)));
+}
+
 static void expect(const rig *r, int value, int number) {
     numbers out;
     qn_ring_message message;
@@ -53,12 +62,8 @@ static void expect(const rig *r, int value, int number) {
 /* Batches of all lengths, and rests of the queue: it wraps in the midst of them. */
 static void in_order(void **state) {
     (void)state;
-    rig r = start(&(qn_ring_desc){.program = {.source = text},
-                                  .handler = "answer",
-                                  .message_type = "numbers",
-                                  .group_size = 8,
-                                  .per_item = true,
-                                  .bands = 1});
+    const qn_ring_desc desc = batch_desc(8);
+    rig r = start(&desc);
     qn_ring_stats stats;
     uint64_t clock = 0, id = 0;
     for (int i = 0, sent = 0; i < 40; i++) {
@@ -175,13 +180,8 @@ static void highest_first(void **state) {
 static void fail_one(const rig *r) {
     numbers in[20];
     for (int i = 0; i < 20; i++) in[i] = (numbers){{i == 7 ? -1 : 1, i}};
-    const qn_ring_batch batch = {.payloads = in, .size = sizeof *in, .stride = sizeof *in, .count = 20};
-    uint32_t sent;
-    assert_ok(r->context, qn_ring_pause(r->ring, SECONDS(60)));
-    assert_ok(r->context, qn_ring_send_batch(r->ring, &batch, &sent, SECONDS(60)));
-    assert_ok(r->context, qn_ring_resume(r->ring, SECONDS(60)));
-    while (qn_ring_watch(r->ring) == QN_OK) pause_ms(1);
-    assert_fails(r->context, qn_ring_watch(r->ring), QN_ERROR_KERNEL_FAILED,
+    send_while_paused(r, in, 20);
+    assert_fails(r->context, wait_for_failure(r), QN_ERROR_KERNEL_FAILED,
                  "its handler gave up message 8 with code 7 (qn_ring_fail)");
 }
 
@@ -219,17 +219,14 @@ static void sending_beside_a_failure(void **state) {
     numbers in[64];
     uint32_t sent;
     for (int i = 0; i < 64; i++) in[i] = (numbers){{i == 3 ? -1 : 1, i}};
-    qn_ring_batch batch = {.payloads = in, .size = sizeof *in, .stride = sizeof *in, .count = 64};
-    assert_ok(r.context, qn_ring_pause(r.ring, SECONDS(60)));
-    assert_ok(r.context, qn_ring_send_batch(r.ring, &batch, &sent, SECONDS(60)));
-    assert_ok(r.context, qn_ring_resume(r.ring, SECONDS(60)));
+    send_while_paused(&r, in, 64);
     qn_ring_stats stats = {0};
     for (int i = 0; i < 60000 && stats.handled < 7; i++) {
         pause_ms(1);
         assert_ok(r.context, qn_ring_get_stats(r.ring, &stats));
     }
     assert_int_equal(stats.handled, 7);
-    batch.count = 8;
+    const qn_ring_batch batch = {.payloads = in, .size = sizeof *in, .stride = sizeof *in, .count = 8};
     assert_fails(r.context, qn_ring_send_batch(r.ring, &batch, &sent, SECONDS(60)), QN_ERROR_KERNEL_FAILED,
                  "its handler gave up message 4 with code 7 (qn_ring_fail)");
     assert_int_equal(sent, 3);
@@ -244,15 +241,10 @@ static void one_that_never_comes_back(void **state) {
     desc.handler_ns = 50000000;
     rig r = start(&desc);
     numbers in[20], out;
-    uint32_t sent, dead = 0;
+    uint32_t dead = 0;
     for (int i = 0; i < 20; i++) in[i] = (numbers){{i == 10 ? -2 : 1, i}};
-    const qn_ring_batch batch = {.payloads = in, .size = sizeof *in, .stride = sizeof *in, .count = 20};
-    assert_ok(r.context, qn_ring_pause(r.ring, SECONDS(60)));
-    assert_ok(r.context, qn_ring_send_batch(r.ring, &batch, &sent, SECONDS(60)));
-    assert_ok(r.context, qn_ring_resume(r.ring, SECONDS(60)));
-    while (qn_ring_watch(r.ring) == QN_OK) pause_ms(1);
-    assert_fails(r.context, qn_ring_watch(r.ring), QN_ERROR_KERNEL_FAILED,
-                 "its handler has been at message ");
+    send_while_paused(&r, in, 20);
+    assert_fails(r.context, wait_for_failure(&r), QN_ERROR_KERNEL_FAILED, "its handler has been at message ");
     assert_ok(r.context, qn_ring_restart(r.ring, SECONDS(60)));
     int first = 20;
     for (; qn_ring_dead_letter(r.ring, NULL, &out, sizeof out) == QN_OK; dead++) {
@@ -298,12 +290,7 @@ static void a_budget_of_iterations(void **state) {
         }
         const numbers many = {{-1}};
         assert_ok(r.context, qn_ring_send(r.ring, NULL, &many, sizeof many, SECONDS(60)));
-        qn_status status = QN_OK;
-        for (int i = 0; i < 20000 && !status; i++) {
-            pause_ms(1);
-            status = qn_ring_watch(r.ring);
-        }
-        assert_fails(r.context, status, QN_ERROR_KERNEL_FAILED,
+        assert_fails(r.context, wait_for_failure(&r), QN_ERROR_KERNEL_FAILED,
                      "ring_text.cl:5: kernel 'qn_ring_loop' has a loop that goes on when a work-item's have "
                      "gone round 1000 times");
         assert_ok(r.context, qn_ring_restart(r.ring, SECONDS(60)));

@@ -262,12 +262,7 @@ static void an_access_outside_that_is_counted(void **state) {
         assert_ok(r.context, qn_ring_watch(r.ring));
         send(&r, -3);
         assert_ok(r.context, qn_stream_wait(qn_device_stream(r.device), SECONDS(60)));
-        qn_status status = QN_OK;
-        for (int i = 0; i < 20000 && !status; i++) {
-            pause_ms(1);
-            status = qn_ring_watch(r.ring);
-        }
-        assert_fails(r.context, status, QN_ERROR_KERNEL_FAILED, "at byte 400000000 of its 64");
+        assert_fails(r.context, wait_for_failure(&r), QN_ERROR_KERNEL_FAILED, "at byte 400000000 of its 64");
         assert_int_equal(state_of(&r), QN_RING_FAILED);
         assert_ok(r.context, qn_ring_restart(r.ring, SECONDS(60)));
         assert_ok(r.context, qn_ring_activate(r.ring, SECONDS(60)));
@@ -298,12 +293,7 @@ static void a_budget_of_iterations(void **state) {
     assert_ok(r.context, qn_ring_watch(r.ring));
     const numbers many = {{0, BUDGET + 10}};
     assert_ok(r.context, qn_ring_send(r.ring, NULL, &many, sizeof many, SECONDS(60)));
-    qn_status status = QN_OK;
-    for (int i = 0; i < 20000 && !status; i++) {
-        pause_ms(1);
-        status = qn_ring_watch(r.ring);
-    }
-    assert_fails(r.context, status, QN_ERROR_KERNEL_FAILED,
+    assert_fails(r.context, wait_for_failure(&r), QN_ERROR_KERNEL_FAILED,
                  "has a loop that goes on when a work-item's have gone round 5000 times");
     assert_ok(r.context, qn_ring_restart(r.ring, SECONDS(60)));
     assert_ok(r.context, qn_ring_activate(r.ring, SECONDS(60)));

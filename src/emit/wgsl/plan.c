@@ -285,6 +285,15 @@ static void lay_out(wgsl_emitter *e) {
     }
 }
 
+/* Where all that accesses vectors of four accesses whole ones, pointers count these. */
+static void count_in_quads(wgsl_emitter *e) {
+    for (size_t i = 0; i < e->classes.len; i++) {
+        wgsl_class *class = &e->classes.data[i];
+        if (class->quads && class->step == 4 && !class->scalars && !(class->offset_bits & 15))
+            class->step = 16;
+    }
+}
+
 void qn__wgsl_plan(wgsl_emitter *e) {
     e->object_of = QN__NEW_ARRAY(e->arena, uint32_t, e->kernel->num_values + 1);
     e->demand = qn__find_demand(e->arena, e->kernel, &demand_rules);
@@ -294,9 +303,5 @@ void qn__wgsl_plan(wgsl_emitter *e) {
     qn__ir_walk(e->kernel->body, see, e);
     lay_out(e);
     settle_quads(e);
-    for (size_t i = 0; i < e->classes.len; i++) {
-        wgsl_class *class = &e->classes.data[i];
-        if (class->quads && class->step == 4 && !class->scalars && !(class->offset_bits & 15))
-            class->step = 16;
-    }
+    count_in_quads(e);
 }
