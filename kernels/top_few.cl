@@ -76,6 +76,8 @@ static void find(SOURCE_PARAMS, ulong begin, ulong end, uint wanted, local pool 
 
 #else
 
+#include "sort_pairs.h"
+
 enum { ROOM = 4 * GROUP, BINS = 1 << DIGIT, AHEAD = 16 };
 
 typedef struct pool {
@@ -269,28 +271,6 @@ static void find(SOURCE_PARAMS, ulong begin, ulong end, uint wanted, local memor
     if (m->p.count > wanted) drop_late(m, wanted);
 }
 
-// Bitonic (Batcher, "Sorting networks and their applications", 1968), by key and place.
-static void sort_found(local pool *p) {
-    const uint count = p->count;
-    for (uint i = count + ME; i < SORTED; i += GROUP) p->keys[i] = NO_KEY, p->places[i] = ~0u;
-    for (uint size = 2; size <= SORTED; size *= 2) {
-        for (uint stride = size / 2; stride > 0; stride /= 2) {
-            BARRIER;
-            for (uint pair = ME; pair < SORTED / 2; pair += GROUP) {
-                const uint i = 2 * pair - (pair & (stride - 1)), j = i + stride;
-                const KEY a = p->keys[i], b = p->keys[j];
-                const uint x = p->places[i], y = p->places[j];
-                const bool later = a > b || (a == b && x > y);
-                if (later == ((i & size) == 0)) {
-                    p->keys[i] = b, p->keys[j] = a;
-                    p->places[i] = y, p->places[j] = x;
-                }
-            }
-        }
-    }
-    BARRIER;
-}
-
 #endif
 
 #ifdef INDEX
@@ -317,7 +297,7 @@ kernel GROUP_SIZE void find_first(ulong length, ulong part, uint parts, uint wan
     local memory m;
     local pool *const p = &m.p;
     find(SOURCE, begin, end, wanted, &m);
-    sort_found(p);
+    sort_pairs(p->keys, p->places, p->count);
 #endif
     for (uint i = ME; i < wanted; i += GROUP) {
 #ifndef LAST

@@ -83,6 +83,7 @@ static limit pick_digit(local uint *found, local limit *shared, limit l, uint hi
 }
 
 #ifdef SORTED
+#include "sort_pairs.h"
 typedef struct taken {
     KEY keys[SORTED];
     uint places[SORTED];
@@ -150,32 +151,6 @@ static void take_keys(global const KEY *keys, ulong begin, ulong end, limit l, u
     }
 }
 
-#ifdef SORTED
-// Bitonic (Batcher, "Sorting networks and their applications", 1968), by key and place.
-static void sort_keys(local taken *t, uint count) {
-    for (uint i = count + ME; i < SORTED; i += GROUP) {
-        t->keys[i] = (KEY)~(KEY)0;
-        t->places[i] = ~0u;
-    }
-    for (uint size = 2; size <= SORTED; size *= 2) {
-        for (uint stride = size / 2; stride > 0; stride /= 2) {
-            BARRIER;
-            for (uint pair = ME; pair < SORTED / 2; pair += GROUP) {
-                const uint i = 2 * pair - (pair & (stride - 1)), j = i + stride;
-                const KEY a = t->keys[i], b = t->keys[j];
-                const uint p = t->places[i], q = t->places[j];
-                const bool later = a > b || (a == b && p > q);
-                if (later == ((i & size) == 0)) {
-                    t->keys[i] = b, t->keys[j] = a;
-                    t->places[i] = q, t->places[j] = p;
-                }
-            }
-        }
-    }
-    BARRIER;
-}
-#endif
-
 #ifdef INDEX
 #define RESULT_PARAMS ulong to_begin, global KEY *to, ulong indices_begin, global INDEX *indices
 #else
@@ -214,7 +189,7 @@ kernel GROUP_SIZE void whole(ulong length, uint wanted, ulong keys_begin, global
     local taken t;
     take_keys(own, 0, length, l, (uint2)(0, 0), wanted, &t);
     BARRIER;
-    sort_keys(&t, wanted);
+    sort_pairs(t.keys, t.places, wanted);
     WRITE_SORTED;
 #else
     take_keys(own, 0, length, l, (uint2)(0, 0), wanted, TO_ARGS);
@@ -296,7 +271,7 @@ kernel GROUP_SIZE void sort_taken(uint wanted, global const KEY *restrict from P
         t.places[i] = PLACE_AT(row * wanted + i);
     }
     BARRIER;
-    sort_keys(&t, wanted);
+    sort_pairs(t.keys, t.places, wanted);
     WRITE_SORTED;
 }
 #endif

@@ -97,7 +97,7 @@ static void bring(pieces *next, source *a, source *b) {
     b->at += b->step;
 }
 
-// Where pieces go in local memory; `first` is the work-item's own.
+// Where a work-item's pieces go in local memory.
 static void keep(const pieces *next, local uint4 *a_tile, local uint4 *b_tile) {
     const uint a = corner_of(A_ALONG_K, BM, get_local_id(0)).at, b = corner_of(B_ALONG_K, BN, get_local_id(0)).at;
     #pragma unroll

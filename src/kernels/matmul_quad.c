@@ -303,13 +303,12 @@ void qn__matmul_quad_plan(const qn_kernels *kernels, const qn__matmul *q, const 
 
 /* How two neighbours of an operand of the epilogue are read at once; NULL: they cannot be. */
 static const char *pair_of(const qn__matmul *q, qn__matmul_operand x) {
-    const qn_array *a = &q->arrays[x];
-    const char *name = a->type == QN_F32    ? "PAIR_F32"
-                       : a->type == QN_BF16 ? "PAIR_BF16"
-                       : a->type == QN_F16  ? "PAIR_F16"
-                                            : NULL;
-    bool is_even = q->column[x] == 1 && q->row[x] % 2 == 0 && a->offset % 2 == 0;
-    for (uint32_t d = 0; d + 2 < a->rank; d++) is_even = is_even && a->strides[d] % 2 == 0;
+    const qn_element type = q->arrays[x].type;
+    const char *name = type == QN_F32    ? "PAIR_F32"
+                       : type == QN_BF16 ? "PAIR_BF16"
+                       : type == QN_F16  ? "PAIR_F16"
+                                         : NULL;
+    const bool is_even = qn__matmul_in_pairs(q, x, q->column[x], q->row[x]);
     return is_even && (x != QN__MATMUL_BIAS || q->row[x] == 0) ? name : NULL;
 }
 

@@ -12,7 +12,9 @@ typedef struct plan {
     qn_kernel *kernel;
     qn__walk_block walk;
     uint64_t count;
-    uint32_t blocks; /* contiguous: so many a work-item, in groups of GROUP; else 0 */
+    uint32_t
+        blocks; /* contiguous: so many a work-item, in groups of GROUP, of a processor one, whose compiler makes vectors of
+                        work-items; else 0 */
 } plan;
 
 /* The array's dimensions as they are, the last one first: numbers go by the order of indices, not of addresses. */
@@ -60,9 +62,7 @@ static qn_status make_random(qn_kernels *kernels, const void *request, void *out
     p->walk = qn__walk_block_of(&walk, 1);
     p->count = qn_array_count(&d->to);
     const bool packed = walk.rank == 1 && walk.strides[0][0] == 1 && kernels->info.max_group_size >= GROUP;
-    p->blocks = !packed                     ? 0
-                : qn__is_processor(kernels) ? 1
-                                            : BLOCKS; /* whose compiler makes vectors of work-items */
+    p->blocks = !packed ? 0 : qn__is_processor(kernels) ? 1 : BLOCKS;
     char options[320];
     int at = snprintf(options, sizeof options, "-D TO=%s -D VALUE=%s -D TO_CONVERT=%s -D RANK=%u%s%s%s",
                       qn__element(type)->storage, qn__element(value)->value,

@@ -14,23 +14,9 @@ enum { RANK = 4, MOST_SIZE = 256 };
 
 /* ---- the calls ---- */
 
-/* An output of which the heads of a row lie together, as batches x length x heads x size, as the calls take it: with heads before rows. */
-static qn_array with_heads_first(const qn_array *array) {
-    qn_array a = *array;
-    int64_t strides[QN_MAX_RANK];
-    bool is_plain = true;
-    for (uint32_t d = 0; d < RANK; d++) is_plain = is_plain && a.strides[d] == 0;
-    if (is_plain) qn__contiguous_strides(RANK, a.sizes, strides);
-    for (uint32_t d = 0; d < RANK && is_plain; d++) a.strides[d] = strides[d];
-    const uint64_t size = a.sizes[1];
-    const int64_t stride = a.strides[1];
-    a.sizes[1] = a.sizes[2], a.strides[1] = a.strides[2];
-    a.sizes[2] = size, a.strides[2] = stride;
-    return a;
-}
-
+/* An output of which the heads of a row lie together, as batches x length x heads x size, is for the calls one with heads before rows. */
 static qn_array output_array(const qn__node *node, const qn_array *array) {
-    return node->attributes.integers[BY_ROWS] && array->buffer ? with_heads_first(array) : *array;
+    return node->attributes.integers[BY_ROWS] ? qn_array_transpose(*array, 1, 2) : *array;
 }
 
 static qn_tensor *output_tensor(const qn__node *node, qn_tensor *x) {

@@ -119,7 +119,7 @@ static outcome expand_view(qn__demand *t, uint32_t i, qn__stops *stops, const vo
     uint32_t loop;
     uint64_t inner;
     const qn__node *from = node->sources[0];
-    const bool flat = (from->realised || stops(user, from)) && (!from->realised || qn__is_contiguous(from));
+    const bool flat = from->realised ? qn__is_contiguous(from) : stops(user, from);
     const qn__followed f = qn__view_follow(node, &t->loops, &place, flat, &source, &loop, &inner);
     if (f == QN__STUCK || (f == QN__SPLIT && !split(&t->loops, loop, inner))) {
         t->stuck = node->sources[0];

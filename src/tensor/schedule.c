@@ -469,7 +469,6 @@ static qn_status try_once(qn__schedule *s, uint32_t *round, bool *again) {
     if (status) return status;
     if (!stuck) {
         *again = force_shared(s, (*round)++ < PATIENT_ROUNDS);
-
         return QN_OK;
     }
     if (stuck->realised || s->items[stuck->index].forced)

@@ -135,22 +135,22 @@ static qn_array array_of(const qn__node *node, const qn__storage *memory, bool o
     return a;
 }
 
+/* Whether a copy of bytes takes its value. */
+static bool can_be_source(const qn__node *node) {
+    return node->storage && qn__node_count(node) && qn__is_contiguous(node);
+}
+
 /* The value of a node into contiguous memory. What lies so already needs nothing of kernels.h, whose checks would be a part of what a replay
    takes. */
 static qn_status copy_value(qn_tensors *tensors, const qn__node *node, const qn__storage *to) {
     if (!node->storage || node->storage == to) return QN_OK;
-    const uint64_t size = qn_element_size((qn_element)node->type), bytes = qn__node_count(node) * size;
-    if (bytes && qn__is_contiguous(node))
+    const uint64_t size = qn_element_size((qn_element)node->type);
+    if (can_be_source(node))
         return qn_stream_copy(tensors->stream, node->storage->buffer, node->offset * size, to->buffer, 0,
-                              bytes);
+                              qn__node_count(node) * size);
     return qn_kernels_copy(
         tensors->kernels, tensors->stream,
         &(qn_copy_desc){.to = array_of(node, to, false), .from = array_of(node, node->storage, true)});
-}
-
-/* Whether a copy of bytes takes its value. */
-static bool can_be_source(const qn__node *node) {
-    return node->storage && qn__node_count(node) && qn__is_contiguous(node);
 }
 
 static uint64_t bytes_of(const qn__node *node) {
