@@ -13,6 +13,10 @@
 /* How long a stream that was cancelled may take to end: a kernel's way to its next look. */
 #define GRACE_NS UINT64_C(10000000000)
 
+/* How long a closing context looks for the end of what cannot be cancelled: the host may know from a kernel that it ends before the
+   driver says so. */
+#define ENDING_NS UINT64_C(500000000)
+
 /* ---- cancelling ---- */
 
 /* False: the device cannot. */
@@ -154,25 +158,25 @@ static void each_stream(qn_context *context, visit *visit_one, void *user) {
 static bool is_done(qn_stream *stream) { return qn__stream_completed(stream) >= qn__stream_last(stream); }
 
 typedef struct ending {
-    uint64_t until_ns; /* of the grace for what was cancelled */
-    char kernels[200]; /* of a stream that was not done */
-    unsigned unfinished, left;
+    uint64_t cancelled_ns; /* until when there is grace for what was cancelled */
+    uint64_t ending_ns;    /* the same for what cannot be */
+    char kernels[200];     /* of a stream that was not done */
+    unsigned cancelled, left;
 } ending;
 
 static void cancel_unfinished(qn_stream *stream, void *user) {
     ending *e = user;
     if (is_done(stream)) return;
     if (!e->kernels[0]) stream->device->backend->unfinished(stream->queue, e->kernels, sizeof e->kernels);
-    e->unfinished++;
-    cancel(stream);
+    if (cancel(stream)) e->cancelled++;
 }
 
 static void leave_unfinished(qn_stream *stream, void *user) {
     ending *e = user;
     char why[QN__WHY];
-    const uint64_t now = qn__now_ns(), rest = e->until_ns > now ? e->until_ns - now : 0;
-    if (!is_done(stream) && stream->device->backend->cancel)
-        qn__hold_wait(stream, qn__stream_last(stream), rest, why);
+    const uint64_t now = qn__now_ns();
+    const uint64_t until = stream->device->backend->cancel ? e->cancelled_ns : e->ending_ns;
+    if (!is_done(stream)) qn__hold_wait(stream, qn__stream_last(stream), until > now ? until - now : 0, why);
     if (atomic_load(&stream->left)) collect(stream);
     if (is_done(stream)) return;
     leave(stream);
@@ -196,6 +200,22 @@ static qn_status wait_for_devices(qn_context *context, uint64_t timeout_ns, char
     return status;
 }
 
+/* `status` and `why`: of the wait for the devices. */
+static qn_status tell_end(const ending *e, qn_status status, const char *why) {
+    const char *kernel = e->kernels[0] ? e->kernels : "(unknown)";
+    if (e->left)
+        return qn__fail(NULL, QN_ERROR_TIMEOUT,
+                        "qn_context_close: kernel %s was left running; its device and what it can reach stay "
+                        "with the driver until the process ends",
+                        kernel);
+    if (e->cancelled && (!status || status == QN_ERROR_TIMEOUT)) /* perhaps a persistent stream's alone */
+        return qn__fail(NULL, QN_ERROR_TIMEOUT, "qn_context_close: kernel %s was not done, and cancelled",
+                        kernel);
+    if (status == QN_ERROR_TIMEOUT)
+        return qn__fail(NULL, status, "qn_context_close: kernel %s ended only behind the deadline", kernel);
+    return status ? qn__fail(NULL, status, "%s", why) : QN_OK;
+}
+
 qn_status qn_context_close(qn_context *context, uint64_t timeout_ns) {
     if (!context) return QN_OK;
     qn_status status = qn__check(context, QN__OBJECT_CONTEXT, "qn_context_close", "context");
@@ -204,7 +224,8 @@ qn_status qn_context_close(qn_context *context, uint64_t timeout_ns) {
     status = wait_for_devices(context, timeout_ns, why);
     ending e = {.kernels = ""};
     each_stream(context, cancel_unfinished, &e);
-    e.until_ns = qn__now_ns() + GRACE_NS;
+    const uint64_t now = qn__now_ns();
+    e.cancelled_ns = now + GRACE_NS, e.ending_ns = now + ENDING_NS;
     each_stream(context, leave_unfinished, &e);
     qn__notifier_end(context);
     qn__courier_stop(context);
@@ -213,17 +234,7 @@ qn_status qn_context_close(qn_context *context, uint64_t timeout_ns) {
         qn__context_leave(context);
     else
         qn__context_free(context);
-    if (e.left)
-        return qn__fail(
-            NULL, QN_ERROR_TIMEOUT,
-            "qn_context_close: kernel %s was left running; its device and what it can reach stay with "
-            "the driver until the process ends",
-            e.kernels[0] ? e.kernels : "(unknown)");
-    if (status == QN_ERROR_TIMEOUT ||
-        (!status && e.unfinished)) /* a persistent stream's: it was not waited for */
-        return qn__fail(NULL, QN_ERROR_TIMEOUT, "qn_context_close: kernel %s was not done, and cancelled",
-                        e.kernels[0] ? e.kernels : "(unknown)");
-    return status ? qn__fail(NULL, status, "%s", why) : QN_OK;
+    return tell_end(&e, status, why);
 }
 
 void qn_context_destroy(qn_context *context) {

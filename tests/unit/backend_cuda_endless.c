@@ -1,5 +1,7 @@
 /* CUDA beside kernels that may never end, on the fake driver: nothing waits for them, though the driver would. */
+#include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "cuda_rig.h"
 
@@ -75,11 +77,39 @@ static void code_is_refused_beside_a_stream_that_was_left(void **state) {
     nothing_left();
 }
 
+static void *release_soon(void *unused) {
+    nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
+    fake.release();
+    return unused;
+}
+
+/* The host learns from the kernel that it ends before the driver says so: what ends while its context is closed is released. */
+static void a_kernel_may_just_be_ending(void **state) {
+    (void)state;
+    for (int is_closed = 0; is_closed < 2; is_closed++) {
+        rig r = make_rig(&no_cache);
+        pthread_t thread;
+        qn_stream *stream;
+        assert_ok(r.context, qn_stream_create(r.device, &stream));
+        assert_ok(r.context, qn_launch(stream, r.hang, QN_RANGE(1), QN_NO_ARGS));
+        if (is_closed) assert_int_equal(qn_stream_close(stream, 1000000), QN_ERROR_TIMEOUT);
+        assert_int_equal(pthread_create(&thread, NULL, release_soon, NULL), 0);
+        if (is_closed)
+            assert_int_equal(qn_context_close(r.context, 1000000), QN_OK);
+        else
+            assert_fails(NULL, qn_context_close(r.context, 1000000), QN_ERROR_TIMEOUT,
+                         "qn_context_close: kernel hang ended only behind the deadline");
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        nothing_left();
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(giving_up_is_put_off),
         cmocka_unit_test(code_is_refused_while_one_runs),
         cmocka_unit_test(code_is_refused_beside_a_stream_that_was_left),
+        cmocka_unit_test(a_kernel_may_just_be_ending),
     };
     return cmocka_run_group_tests(tests, find_fake, NULL);
 }
