@@ -5,8 +5,9 @@
 // strides or another type. B is packed in panels of NR columns, in which the steps along k follow each other, unless its few rows
 // are as good. k goes in parts of at most STEP: the block's part of B stays in the second cache while rows of A, which stay in
 // the first one, pass by. Between parts the block's sums are in private memory.
-// Panels are filled up with zeros. A tile at the end of A's rows begins so much further up that it is whole, as does the last vector
-// at the end of B's columns where B is not packed; such a tile stores what no other one does.
+// A tile at the end of A's rows begins so much further up that it is whole, and one at the end of B's columns so much further left that
+// its vectors are; panels of fewer columns than a vector has are filled up with zeros. What two tiles of a block have both is stored by
+// both of them; of what is another block's nothing is stored.
 // BYTES: A and B are of 8-bit integers, and a step is of four neighbours along k, as the bytes of a word. Processors multiply signed
 // bytes by unsigned ones: if both are of the same kind, A_FLIP turns the upper bits of A's, which so are 128 less or more, and
 // the sums of B's columns make up for it: CORRECTION times them is added. DOT is the product that takes them so.
@@ -75,6 +76,14 @@ static ulong steps_of(numbers s) { return (s.k + STEP_OF_K - 1) / STEP_OF_K; }
 static ulong parts_of(numbers s) { return (steps_of(s) + STEP - 1) / STEP; }
 static ulong part_of(numbers s) { return (steps_of(s) + parts_of(s) - 1) / parts_of(s); }
 
+// The vectors that a tile at a column needs.
+static uint vectors_at(numbers s, size_t column) { return (uint)min((s.n - column + LANES - 1) / LANES, (ulong)VECTORS); }
+// Where they begin.
+static size_t begin_at(numbers s, size_t column) {
+    const uint used = vectors_at(s, column) * LANES;
+    return s.n < used ? column : min(column, s.n - used);
+}
+
 // Where the panel of a column is in `work`.
 static size_t packed(numbers s, ulong batch, ulong part, size_t column) {
     const size_t columns = (s.n + NR - 1) / NR * NR;
@@ -85,7 +94,8 @@ static size_t packed(numbers s, ulong batch, ulong part, size_t column) {
 // taken a line at a time.
 static void pack_panel(B_SPACE SUM *to, global const B_T *b, numbers s, size_t from, size_t column, ulong first,
                        uint steps) {
-    const uint count = (uint)min(s.n - column, (ulong)NR);
+    column = begin_at(s, column);
+    const uint count = (uint)min(s.n - column, (ulong)vectors_at(s, column) * LANES);
     const ulong there = s.k - first * STEP_OF_K;
     from += column * s.b_column + first * STEP_OF_K * s.b_k;
 #if B_ALONG_K
@@ -319,19 +329,19 @@ kernel void matmul(PARAMETERS, uint block_rows, uint block_columns) {
 #endif
             for (uint column = 0; column < columns; column += NR, keep += of_tile) {
                 const size_t out_column = first_column + column;
+                const size_t from_column = begin_at(s, out_column);
 #if B_FROM == ROWS
-                const size_t used = min((s.n - out_column + LANES - 1) / LANES, (size_t)VECTORS) * LANES;
-                const size_t from_column = min(out_column, s.n - used), b_step = s.b_k;
+                const size_t b_step = s.b_k;
                 global const SUM *panel = b + at.b + from_column + k * s.b_k;
 #else
-                const size_t from_column = out_column, b_step = NR;
+                const size_t b_step = NR;
                 B_SPACE const SUM *panel = panels + column * PANEL_STEP(of_part);
 #endif
-                const uint there = (uint)min(s.n - from_column, (ulong)NR);
-                const bool stored = OUT_VECTORS && last && from_row == out_row && from_column == out_column &&
-                                    out_row + MR <= s.m && there % LANES == 0;
+                const uint there = (uint)min(s.n - from_column, (ulong)vectors_at(s, out_column) * LANES);
+                const bool stored = OUT_VECTORS && last && from_row >= first_row && from_column >= first_column &&
+                                    from_row + MR <= s.m && there % LANES == 0;
                 const tile t = {a_rows, panel, keep, a_row, b_step, steps, k == 0, stored};
-                multiply_columns(&t, there, out + at.out + out_row * s.out_row + out_column, s.out_row);
+                multiply_columns(&t, there, out + at.out + from_row * s.out_row + from_column, s.out_row);
                 if (last && !stored) put_tile(out, keep, s, &e, &at, from_row, from_column, out_row, out_column);
             }
         }
