@@ -38,7 +38,7 @@ struct qn__pool {
     bool stop;
 };
 
-enum { SPINS = 150, CHUNKS_PER_THREAD = 8, WAKES = 2 };
+enum { CHUNKS_PER_THREAD = 8, WAKES = 2, SPIN_NS = 20000 };
 
 typedef struct worker_start {
     qn__pool *pool;
@@ -64,6 +64,17 @@ static void pause_a_little(void) {
 #endif
 }
 
+/* Whether the number becomes as wanted in about the time that it takes to sleep and be woken, which would be no
+   less work. */
+static bool soon(atomic_uint *number, bool is_zero) {
+    const uint64_t begun = qn__now_ns();
+    do {
+        if (!atomic_load(number) == is_zero) return true;
+        pause_a_little();
+    } while (qn__now_ns() - begun < SPIN_NS);
+    return false;
+}
+
 /* ---- the pool's threads ---- */
 
 /* Of those asleep. The lock is not held: a thread that wakes needs it first. */
@@ -86,8 +97,7 @@ static run *join(qn__pool *pool) {
     run *r = choose(pool);
     if (!r && !pool->stop) {
         pthread_mutex_unlock(&pool->lock);
-        for (int i = 0; i < SPINS && !atomic_load_explicit(&pool->open, memory_order_relaxed); i++)
-            pause_a_little();
+        soon(&pool->open, false);
         pthread_mutex_lock(&pool->lock);
     }
     while (!pool->stop && !(r = choose(pool))) {
@@ -185,7 +195,7 @@ static void finish(qn__pool *pool, run *r) {
     *at = r->next;
     atomic_fetch_sub(&pool->open, 1);
     pthread_mutex_unlock(&pool->lock);
-    for (int i = 0; i < SPINS && atomic_load(&r->joined); i++) pause_a_little();
+    soon(&r->joined, true);
     pthread_mutex_lock(&pool->lock);
     while (r->joined) pthread_cond_wait(&pool->left, &pool->lock);
     pthread_mutex_unlock(&pool->lock);
