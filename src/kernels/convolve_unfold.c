@@ -8,7 +8,7 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 enum {
-    PIECE_BYTES = 2 << 20,
+    PIECE_BYTES = 1 << 20,
     APART = 16
 }; /* rows of the matrix, in elements, whose places in the caches are to differ */
 enum { MIN_OUTPUTS = 4, MIN_ROWS = 4 };
@@ -73,13 +73,21 @@ static void set_pieces(const qn__convolve_problem *p, plan *out) {
     out->rows = (uint32_t)divide_up(n->to_rows, images > 1 ? 1 : divide_up(n->to_rows, rows));
 }
 
+/* Rows of images lie behind each other, and what comes out has as many columns. */
+static bool is_flat(const qn__convolve_numbers *n) {
+    return n->from[3] == 1 && n->from[2] == n->columns && n->columns == (int64_t)n->to_columns &&
+           n->stride[0] == 1 && n->stride[1] == 1;
+}
+
 static qn_status make(qn_kernels *kernels, const void *request, void *made) {
     const qn__convolve_problem *p = request;
     const qn__element_info *e = qn__element(p->type);
     plan *out = made;
     char options[128];
-    snprintf(options, sizeof options, "-D STORAGE=%s -D LOAD=%s -D VALUE=%s -D NEXT=%s", e->storage, e->load,
-             e->value, p->numbers.from[3] * p->numbers.stride[1] == 1 ? "1" : "(h.stride[1]*h.from[3])");
+    snprintf(options, sizeof options, "-D STORAGE=%s -D LOAD=%s -D VALUE=%s -D NEXT=%s -D FLAT=%d",
+             e->storage, e->load, e->value,
+             p->numbers.from[3] * p->numbers.stride[1] == 1 ? "1" : "(h.stride[1]*h.from[3])",
+             is_flat(&p->numbers));
     set_pieces(p, out);
     return qn__variant_get(kernels, &(qn__variant){"convolve/unfold.cl", NULL, options}, &out->kernel);
 }
@@ -95,7 +103,7 @@ static uint64_t pixels_of(const call *c, const piece *part, uint64_t images) {
 
 static qn_status unfold(const call *c, const plan *plan, const piece *part, uint64_t images) {
     const qn__convolve_numbers n = c->p->numbers;
-    const qn_range range = {.global = {part->rows, images, rows_of(c->p) * n.groups}};
+    const qn_range range = {.global = {images, rows_of(c->p) * n.groups, 1}, .local = {1, 1, 1}};
     const qn_arg args[] = {QN_BYTES(n), QN_BYTES(*part), qn_arg_buffer(c->p->from), qn_arg_buffer(c->matrix)};
     return qn_launch(c->stream, plan->kernel, &range, args, COUNT(args));
 }
