@@ -8,7 +8,7 @@ import urllib.request
 
 def get(url):
     try:
-        with urllib.request.urlopen(url, timeout=20) as answer:
+        with urllib.request.urlopen(url, timeout=120) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()
@@ -30,7 +30,7 @@ def main():
     try:
         check(server.stdout.readline().split("/score")[0])
         server.stdin.close()
-        assert server.wait(20) == 0
+        assert server.wait(120) == 0
     finally:
         server.kill()
 

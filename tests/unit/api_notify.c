@@ -44,7 +44,7 @@ static int calls(told *t) {
 }
 
 static bool comes(told *t, int count) {
-    const double end = test_seconds() + 20;
+    const double end = test_seconds() + 60;
     while (calls(t) < count && test_seconds() < end) nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
     return calls(t) == count;
 }
@@ -58,11 +58,17 @@ static void a_callback_comes_once_behind_the_work(void **state) {
     const int count = spin_for(&f, 0.1);
     told t = NOBODY;
     place first = {&t, 0}, second = {&t, 1}, third = {&t, 2};
+    qn_event *behind;
+    bool done;
+    assert_ok(f.context, qn_event_create(f.device, &behind));
     assert_ok(f.context, qn_stream_on_done(stream, tell, &first)); /* nothing to wait for */
     assert_true(comes(&t, 1));
     assert_ok(f.context, spin(&f, stream, buffer, count));
+    assert_ok(f.context, qn_stream_record(stream, behind));
     assert_ok(f.context, qn_stream_on_done(stream, tell, &second));
-    assert_int_equal(calls(&t), 1);
+    const int told_by_now = calls(&t);
+    assert_ok(f.context, qn_event_done(behind, &done));
+    assert_true(told_by_now == 1 || done);                 /* done: on a busy machine */
     assert_ok(f.context, spin(&f, stream, buffer, count)); /* not waited for by the second */
     assert_ok(f.context, qn_stream_on_done(stream, tell, &third));
     assert_ok(f.context, qn_stream_wait(stream, QN_FOREVER));
@@ -160,7 +166,7 @@ static void an_event_loop_over_streams(void **state) {
     }
     int rounds[STREAMS] = {0}, left = STREAMS;
     while (left) {
-        if (poll(polled, STREAMS, 20000) <= 0) fail_msg("nothing becomes readable");
+        if (poll(polled, STREAMS, 60000) <= 0) fail_msg("nothing becomes readable");
         for (int i = 0; i < STREAMS; i++) {
             bool done;
             if (!(polled[i].revents & POLLIN)) continue;
@@ -194,14 +200,14 @@ static void a_descriptor_is_for_the_newest_recording(void **state) {
     assert_ok(f.context, qn_event_fd(event, &fd));
     assert_ok(f.context, qn_event_fd(event, &again));
     assert_int_equal(fd, again);
-    assert_true(readable(fd, 20000));
+    assert_true(readable(fd, 60000));
     assert_true(readable(fd, 0)); /* and stays so */
     assert_ok(f.context, spin(&f, stream, buffer, count));
     assert_ok(f.context, qn_stream_record(stream, event));
     const bool was_readable = readable(fd, 0);
     assert_ok(f.context, qn_event_done(event, &done));
     assert_true(done || !was_readable);
-    assert_true(readable(fd, 20000));
+    assert_true(readable(fd, 60000));
     assert_ok(f.context, qn_event_done(event, &done));
     assert_true(done);
     assert_int_equal(read(fd, &bytes, sizeof bytes), sizeof bytes); /* who reads it has it unreadable */
@@ -228,7 +234,7 @@ static void launches_of_a_graph_move_it(void **state) {
     assert_false(readable(fd, 0));
     for (int i = 0; i < 3; i++) {
         assert_ok(f.context, qn_graph_launch(stream, graph));
-        assert_true(readable(fd, 20000));
+        assert_true(readable(fd, 60000));
         assert_int_equal(read(fd, &bytes, sizeof bytes), sizeof bytes);
     }
     qn_context_destroy(f.context);

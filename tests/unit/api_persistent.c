@@ -4,11 +4,11 @@
 
 #include <stdatomic.h>
 
-/* Ends after a while in any case: a test that fails is to fail, and not to hang. */
+/* Ends after a minute or more in any case: a test that fails is to fail, and not to hang. */
 static const char source[] =
-    "kernel void spin(global volatile atomic_int *flag, int most) {\n"
+    "kernel void spin(global volatile atomic_int *flag, long most) {\n"
     "    atomic_store_explicit(&flag[1], 1, memory_order_relaxed, memory_scope_all_svm_devices);\n"
-    "    int i = 0;\n"
+    "    long i = 0;\n"
     "    while (atomic_load_explicit(&flag[0], memory_order_relaxed, memory_scope_all_svm_devices) == 0)\n"
     "        if (++i == most) break;\n"
     "    atomic_store_explicit(&flag[2], i == most ? 2 : 1, memory_order_relaxed, "
@@ -25,7 +25,8 @@ typedef struct spinner {
     atomic_int *words; /* the flag, as the host sees it */
 } spinner;
 
-enum { ENDLESS = INT32_MAX };
+/* A processor goes round once a cycle, a GPU looks over the bus. */
+static int64_t endless(void) { return testing("cuda") ? (int64_t)1 << 28 : (int64_t)1 << 38; }
 
 static bool has_it(void) {
     return device_can(QN_CAN_PERSIST, "persistent streams") &&
@@ -43,9 +44,9 @@ static spinner start_spinner(bool persistent) {
     assert_ok(s.f.context, qn_stream_set_persistent(s.stream, persistent));
     assert_ok(s.f.context, qn_buffer_create(s.f.device, &desc, &s.flag));
     s.words = qn_buffer_host(s.flag);
-    assert_ok(s.f.context, qn_launch(s.stream, s.f.kernel, QN_RANGE(1), QN_ARGS(s.flag, ENDLESS)));
+    assert_ok(s.f.context, qn_launch(s.stream, s.f.kernel, QN_RANGE(1), QN_ARGS(s.flag, endless())));
     assert_int_equal(qn_stream_wait(s.stream, 1000000), QN_ERROR_TIMEOUT); /* and it is with the device */
-    for (int i = 0; i < 10000 && !atomic_load(&s.words[1]); i++) pause_ms(1);
+    for (int i = 0; i < 60000 && !atomic_load(&s.words[1]); i++) pause_ms(1);
     assert_int_equal(atomic_load(&s.words[1]), 1);
     return s;
 }
@@ -147,7 +148,7 @@ static void everything_else_goes_on(void **state) {
     assert_true(spins(&s));
     assert_int_equal(qn_stream_wait(s.stream, 0), QN_ERROR_TIMEOUT);
     atomic_store(&s.words[0], 1);
-    assert_ok(s.f.context, qn_stream_wait(s.stream, 20000000000u));
+    assert_ok(s.f.context, qn_stream_wait(s.stream, 60000000000u));
     assert_int_equal(atomic_load(&s.words[2]), 1);
     qn_stream_destroy(s.stream);
     assert_ok(s.f.context, qn_context_close(s.f.context, QN_FOREVER));
@@ -169,16 +170,16 @@ static void a_stream_is_left(void **state) {
                      ? "qn_stream_close: not done in 5 ms; unfinished: kernel spin; the work was cancelled"
                      : "qn_stream_close: not done in 5 ms; unfinished: kernel spin; the work is left to the "
                        "driver, with all that it uses");
-    assert_true(test_seconds() - start < 8);
+    assert_true(test_seconds() - start < 60);
     assert_fails(s.f.context, qn_stream_wait(s.stream, 0), QN_ERROR_DESTROYED, "destroyed");
     assert_ok(s.f.context, qn_device_wait(s.f.device, QN_FOREVER));
     transfers_and_launches(&s);
     maps_and_allocations(&s);
     assert_int_equal(spins(&s), !cancels || atomic_load(&s.words[2]) == 0);
     atomic_store(&s.words[0], 1);
-    for (int i = 0; i < 5000 && !cancels && spins(&s); i++) pause_ms(1);
+    for (int i = 0; i < 60000 && !cancels && spins(&s); i++) pause_ms(1);
     qn_buffer_destroy(s.flag);
-    const qn_status status = qn_context_close(s.f.context, 5000000000u);
+    const qn_status status = qn_context_close(s.f.context, 60000000000u);
     if (status) fail_msg("%s: %s", qn_status_name(status), qn_error_message(NULL));
 }
 
@@ -190,10 +191,10 @@ static void destroying_waits_for_none(void **state) {
         spinner s = start_spinner(true);
         double start = test_seconds();
         if (round == 0) qn_stream_destroy(s.stream);
-        assert_true(test_seconds() - start < 8);
+        assert_true(test_seconds() - start < 60);
         transfers_and_launches(&s);
         atomic_store(&s.words[0], round == 0); /* the first ends; the second is left, or cancelled */
-        for (int i = 0; i < 5000 && round == 0 && spins(&s); i++) {
+        for (int i = 0; i < 60000 && round == 0 && spins(&s); i++) {
             if (testing("cpu")) break; /* it was cancelled */
             pause_ms(1);
         }
@@ -208,9 +209,9 @@ static void destroying_waits_for_none(void **state) {
             assert_non_null(strstr(qn_error_message(NULL), is_left
                                                                ? "kernel spin was left running"
                                                                : "kernel spin was not done, and cancelled"));
-        assert_true(test_seconds() - start < 12);
+        assert_true(test_seconds() - start < 60);
         if (is_left) atomic_store(&s.words[0], 1); /* its memory is still there */
-        for (int i = 0; i < 5000 && is_left && spins(&s); i++) pause_ms(1);
+        for (int i = 0; i < 60000 && is_left && spins(&s); i++) pause_ms(1);
         if (is_left) assert_false(spins(&s));
     }
 }
@@ -227,11 +228,11 @@ static void a_context_is_closed_in_time(void **state) {
     assert_int_equal(qn_context_close(s.f.context, 20000000), QN_ERROR_TIMEOUT);
     assert_non_null(strstr(qn_error_message(NULL), cancels ? "kernel spin was not done, and cancelled"
                                                            : "kernel spin was left running"));
-    assert_true(test_seconds() - start < 8);
+    assert_true(test_seconds() - start < 60);
     if (cancels) return;
     assert_true(spins(&s));
     atomic_store(&s.words[0], 1);
-    for (int i = 0; i < 5000 && spins(&s); i++) pause_ms(1);
+    for (int i = 0; i < 60000 && spins(&s); i++) pause_ms(1);
     assert_false(spins(&s));
 }
 

@@ -61,7 +61,7 @@ static void events_order_streams_and_tell_time(void **state) {
 static void what_nobody_waits_for_is_done_all_the_same(void **state) {
     (void)state;
     if (!testing("cpu")) return; /* what another device has done is not seen without a wait */
-    enum { ROUNDS = 20, LAUNCHES = 50, SECONDS = 20, NEXT = 3 };
+    enum { ROUNDS = 20, LAUNCHES = 50, SECONDS = 60, NEXT = 3 };
     fixture f = make_fixture(test_device(), source, "add");
     const int zero = 0;
     int sum = 0;
@@ -114,58 +114,83 @@ static void large_reads_stand_between_other_commands(void **state) {
     qn_context_destroy(f.context);
 }
 
+/* What a deadline says of work that is not done. On a busy machine it may be done before: then there is more of it. */
+static bool gives_up(const fixture *f, qn_status status, const char *part) {
+    return status == QN_ERROR_TIMEOUT && strstr(qn_error_message(f->context), part);
+}
+
+static void with_more_and_more_work(bool (*was_said)(const fixture *f, int count, int kernels)) {
+    fixture f = make_fixture(test_device(), source, "spin");
+    const int count = spin_for(&f, 0.5);
+    bool said = false;
+    for (int kernels = 1; kernels < 100 && !said; kernels *= 4) {
+        said = was_said(&f, count, kernels);
+        assert_ok(f.context, qn_device_wait(f.device, QN_FOREVER)); /* the work went on */
+    }
+    if (!said) fail_msg("the last message is: %s", qn_error_message(f.context));
+    qn_context_destroy(f.context);
+}
+
+static void spin_times(const fixture *f, qn_stream *stream, int count, int kernels) {
+    qn_buffer *buffer = make_buffer(f->device, 4, NULL);
+    for (int i = 0; i < kernels; i++) assert_ok(f->context, spin(f, stream, buffer, count));
+    qn_buffer_destroy(buffer);
+}
+
+static bool a_deadline_names_it(const fixture *f, int count, int kernels) {
+    spin_times(f, NULL, count, kernels);
+    return gives_up(f, qn_stream_wait(qn_device_stream(f->device), 20000000), "kernel spin");
+}
+
 static void deadlines_name_the_kernel(void **state) {
     (void)state;
-    fixture f = make_fixture(test_device(), source, "spin");
-    qn_stream *stream = qn_device_stream(f.device);
-    qn_buffer *buffer = make_buffer(f.device, 4, NULL);
-    assert_ok(f.context, spin(&f, NULL, buffer, spin_for(&f, 0.5)));
-    assert_fails(f.context, qn_stream_wait(stream, 20000000), QN_ERROR_TIMEOUT, "kernel spin");
-    assert_ok(f.context, qn_stream_wait(stream, QN_FOREVER)); /* the work went on */
-    qn_context_destroy(f.context);
+    with_more_and_more_work(a_deadline_names_it);
 }
 
 /* Behind another stream's work none of its own runs yet: that one is named too. */
-static void deadlines_name_the_kernel_that_waits(void **state) {
-    (void)state;
-    fixture f = make_fixture(test_device(), source, "spin");
-    qn_kernel *add = make_kernel(f.program, f.context, "add");
-    qn_buffer *buffer = make_buffer(f.device, 4, NULL);
+static bool a_deadline_names_both(const fixture *f, int count, int kernels) {
+    qn_kernel *add = make_kernel(f->program, f->context, "add");
+    qn_buffer *buffer = make_buffer(f->device, 4, NULL);
     qn_stream *a, *b;
     qn_event *event;
-    assert_ok(f.context, qn_stream_create(f.device, &a));
-    assert_ok(f.context, qn_stream_create(f.device, &b));
-    assert_ok(f.context, qn_event_create(f.device, &event));
-    assert_ok(f.context, spin(&f, a, buffer, spin_for(&f, 0.5)));
-    assert_ok(f.context, qn_stream_record(a, event));
-    assert_ok(f.context, qn_stream_wait_event(b, event));
-    assert_ok(f.context, qn_launch(b, add, QN_RANGE(1), QN_ARGS(buffer, 1)));
-    assert_fails(f.context, qn_stream_wait(b, 20000000), QN_ERROR_TIMEOUT, "unfinished: kernel add, spin");
-    assert_ok(f.context, qn_stream_wait(b, QN_FOREVER));
-    qn_context_destroy(f.context);
+    assert_ok(f->context, qn_stream_create(f->device, &a));
+    assert_ok(f->context, qn_stream_create(f->device, &b));
+    assert_ok(f->context, qn_event_create(f->device, &event));
+    spin_times(f, a, count, kernels);
+    assert_ok(f->context, qn_stream_record(a, event));
+    assert_ok(f->context, qn_stream_wait_event(b, event));
+    assert_ok(f->context, qn_launch(b, add, QN_RANGE(1), QN_ARGS(buffer, 1)));
+    return gives_up(f, qn_stream_wait(b, 20000000), "unfinished: kernel add, spin");
+}
+
+static void deadlines_name_the_kernel_that_waits(void **state) {
+    (void)state;
+    with_more_and_more_work(a_deadline_names_both);
 }
 
 /* Of an event behind a kernel, and of one in a stream without any that waits for the first. */
-static void deadlines_of_events_name_the_kernel(void **state) {
-    (void)state;
-    fixture f = make_fixture(test_device(), source, "spin");
-    qn_buffer *buffer = make_buffer(f.device, 4, NULL);
+static bool deadlines_of_events_name_it(const fixture *f, int count, int kernels) {
     qn_stream *a, *b;
     qn_event *events[2];
-    assert_ok(f.context, qn_stream_create(f.device, &a));
-    assert_ok(f.context, qn_stream_create(f.device, &b));
-    for (int i = 0; i < 2; i++) assert_ok(f.context, qn_event_create(f.device, &events[i]));
-    assert_ok(f.context, spin(&f, a, buffer, spin_for(&f, 0.5)));
-    assert_ok(f.context, qn_stream_record(a, events[0]));
-    assert_ok(f.context, qn_stream_wait_event(b, events[0]));
-    assert_ok(f.context, qn_stream_record(b, events[1]));
-    for (int i = 0; i < 2; i++)
-        assert_fails(f.context, qn_event_wait(events[i], 20000000), QN_ERROR_TIMEOUT,
-                     "was not reached in 20 ms; unfinished: kernel spin");
-    assert_fails(f.context, qn_stream_wait(b, 20000000), QN_ERROR_TIMEOUT, "unfinished: kernel spin");
-    assert_fails(f.context, qn_device_wait(f.device, 20000000), QN_ERROR_TIMEOUT, "not done in 20 ms");
-    assert_ok(f.context, qn_event_wait(events[1], QN_FOREVER));
-    qn_context_destroy(f.context);
+    bool said = true;
+    assert_ok(f->context, qn_stream_create(f->device, &a));
+    assert_ok(f->context, qn_stream_create(f->device, &b));
+    for (int i = 0; i < 2; i++) assert_ok(f->context, qn_event_create(f->device, &events[i]));
+    spin_times(f, a, count, kernels);
+    assert_ok(f->context, qn_stream_record(a, events[0]));
+    assert_ok(f->context, qn_stream_wait_event(b, events[0]));
+    assert_ok(f->context, qn_stream_record(b, events[1]));
+    for (int i = 0; i < 2 && said; i++)
+        said = gives_up(f, qn_event_wait(events[i], 20000000),
+                        "was not reached in 20 ms; unfinished: kernel spin");
+    return said && gives_up(f, qn_stream_wait(b, 20000000), "unfinished: kernel spin") &&
+           gives_up(f, qn_device_wait(f->device, 20000000), "not done in 20 ms") &&
+           !qn_event_wait(events[1], QN_FOREVER);
+}
+
+static void deadlines_of_events_name_the_kernel(void **state) {
+    (void)state;
+    with_more_and_more_work(deadlines_of_events_name_it);
 }
 
 /* A later recording on a stream without work does not stand in for the one that a wait found. */
@@ -208,31 +233,39 @@ static void *wait_for_event(void *argument) {
     return NULL;
 }
 
+/* The thread has so many milliseconds to get into its wait, and the kernels before the event take longer. If it comes later, it finds the
+   recording on the idle stream, and returns. */
+static bool waits_for_the_first(const fixture *f, qn_stream *const *streams, uint64_t timeout_ns, int count,
+                                int milliseconds) {
+    event_waiter waiter = {.timeout_ns = timeout_ns};
+    pthread_t thread;
+    qn_buffer *buffer = make_buffer(f->device, 4, NULL);
+    assert_ok(f->context, qn_event_create(f->device, &waiter.waited));
+    assert_ok(f->context, qn_event_create(f->device, &waiter.before));
+    for (int ms = 0; ms < milliseconds; ms += 50) assert_ok(f->context, spin(f, streams[0], buffer, count));
+    assert_ok(f->context, qn_stream_record(streams[0], waiter.before));
+    assert_ok(f->context, qn_stream_record(streams[0], waiter.waited));
+    assert_int_equal(pthread_create(&thread, NULL, wait_for_event, &waiter), 0);
+    while (!waiter.begun) sched_yield();
+    nanosleep(&(struct timespec){.tv_nsec = milliseconds * 1000000L}, NULL);
+    assert_ok(f->context, qn_stream_record(streams[1], waiter.waited));
+    pthread_join(thread, NULL);
+    assert_int_equal(waiter.status, QN_OK);
+    assert_ok(f->context, qn_device_wait(f->device, QN_FOREVER));
+    return waiter.done;
+}
+
 static void a_thread_waits_for_the_recording_that_it_found(void **state) {
     (void)state;
-    static const uint64_t timeouts[] = {QN_FOREVER, 20000000000u};
+    static const uint64_t timeouts[] = {QN_FOREVER, 60000000000u};
     fixture f = make_fixture(test_device(), source, "spin");
-    qn_buffer *buffer = make_buffer(f.device, 4, NULL);
     const int count = spin_for(&f, 0.2);
-    qn_stream *busy, *idle;
-    assert_ok(f.context, qn_stream_create(f.device, &busy));
-    assert_ok(f.context, qn_stream_create(f.device, &idle));
+    qn_stream *streams[2];
+    for (int i = 0; i < 2; i++) assert_ok(f.context, qn_stream_create(f.device, &streams[i]));
     for (int i = 0; i < 2; i++) {
-        event_waiter waiter = {.timeout_ns = timeouts[i]};
-        pthread_t thread;
-        assert_ok(f.context, qn_event_create(f.device, &waiter.waited));
-        assert_ok(f.context, qn_event_create(f.device, &waiter.before));
-        assert_ok(f.context, spin(&f, busy, buffer, count));
-        assert_ok(f.context, qn_stream_record(busy, waiter.before));
-        assert_ok(f.context, qn_stream_record(busy, waiter.waited));
-        assert_int_equal(pthread_create(&thread, NULL, wait_for_event, &waiter), 0);
-        while (!waiter.begun) sched_yield();
-        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL); /* the thread is in its wait */
-        assert_ok(f.context, qn_stream_record(idle, waiter.waited));
-        pthread_join(thread, NULL);
-        assert_int_equal(waiter.status, QN_OK);
-        assert_true(waiter.done);
-        assert_ok(f.context, qn_device_wait(f.device, QN_FOREVER));
+        int milliseconds = 50;
+        while (!waits_for_the_first(&f, streams, timeouts[i], count, milliseconds))
+            if ((milliseconds += 150) > 900) fail_msg("the wait ended with another recording");
     }
     qn_context_destroy(f.context);
 }
@@ -268,7 +301,7 @@ static void an_endless_kernel_stops_no_other_stream(void **state) {
         assert_fails(f.context, qn_stream_wait(a, 50000000), QN_ERROR_TIMEOUT, "unfinished: kernel endless");
         for (int k = 0; k < 3; k++) assert_ok(f.context, qn_launch(b, add, QN_RANGE(N), QN_ARGS(buffer, 1)));
         assert_ok(f.context, qn_stream_read(b, buffer, 0, out, sizeof out));
-        qn_status status = qn_stream_wait(b, 20000000000u);
+        qn_status status = qn_stream_wait(b, 60000000000u);
         qn_kernel *release = make_kernel(f.program, f.context, "release");
         assert_ok(f.context, qn_launch(c, release, QN_RANGE(1), QN_ARGS(go)));
         assert_int_equal(status, QN_OK);
@@ -284,12 +317,17 @@ static void objects_in_flight_may_be_destroyed(void **state) {
     qn_buffer *buffer = make_buffer(f.device, 4, NULL);
     qn_memory_stats stats;
     int count = spin_for(&f, 0.2);
+    qn_event *end;
+    bool done;
+    assert_ok(f.context, qn_event_create(f.device, &end));
     assert_ok(f.context, spin(&f, NULL, buffer, count));
+    assert_ok(f.context, qn_stream_record(NULL, end));
     qn_buffer_destroy(buffer);
     qn_kernel_destroy(f.kernel);
     qn_program_destroy(f.program);
     assert_ok(f.context, qn_device_memory(f.device, &stats));
-    assert_int_equal(stats.buffers, 1);
+    assert_ok(f.context, qn_event_done(end, &done));
+    assert_true(stats.buffers == 1 || (done && stats.buffers == 0)); /* done: on a busy machine */
     assert_ok(f.context, qn_stream_wait(qn_device_stream(f.device), QN_FOREVER));
     assert_ok(f.context, qn_device_memory(f.device, &stats));
     assert_int_equal(stats.buffers, 0);
@@ -386,7 +424,8 @@ static void a_graph_that_prints_does_not_wait(void **state) {
     assert_ok(f.context, qn_launch(a, say, QN_RANGE(1), QN_ARGS(buffer, 2)));
     assert_ok(f.context, qn_graph_end(a, &graph));
     assert_ok(f.context, qn_graph_launch(a, graph));
-    assert_fails(f.context, qn_stream_wait(a, 0), QN_ERROR_TIMEOUT, "not done");
+    const qn_status status = qn_stream_wait(a, 0); /* done on a busy machine alone */
+    if (status) assert_fails(f.context, status, QN_ERROR_TIMEOUT, "not done");
     assert_ok(f.context, qn_graph_launch(a, graph));
     assert_ok(f.context, qn_stream_wait(a, QN_FOREVER));
     p.text[p.length] = 0;

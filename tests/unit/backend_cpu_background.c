@@ -135,30 +135,34 @@ static void the_first_launch_does_not_wait(void **state) {
 
 /* A launch that is in the middle of it when the code comes. What has written nothing yet is begun anew; the other's
    first work-group stays the interpreter's. */
+static int goes_on_compiled(const char *kernel, int milliseconds) {
+    const struct timespec pause = {.tv_nsec = milliseconds * 1000000L};
+    place p = make_place("exec cc \"$@\"");
+    qn_stream *other;
+    int out[N];
+    start(&p, NULL);
+    assert_ok(p.context, qn_stream_create(p.device, &other));
+    assert_ok(p.context, launch(&p, other, kernel));
+    assert_fails(p.context, qn_stream_wait(other, (uint64_t)pause.tv_nsec), QN_ERROR_TIMEOUT, kernel);
+    open_gate(&p);
+    assert_ok(p.context, qn_program_wait(p.program, QN_FOREVER));
+    nanosleep(&pause, NULL); /* it is begun anew */
+    qn_kernel *release = make_kernel(p.program, p.context, "release");
+    assert_ok(p.context, qn_launch(NULL, release, QN_RANGE(1), QN_ARGS(p.go)));
+    assert_ok(p.context, qn_stream_wait(qn_device_stream(p.device), QN_FOREVER));
+    assert_ok(p.context, qn_stream_wait(other, QN_FOREVER));
+    assert_ok(p.context, qn_buffer_read(p.out, 0, out, sizeof out));
+    assert_int_equal(out[N - 1], COMPILED);
+    qn_context_destroy(p.context);
+    remove_place(&p);
+    return out[0];
+}
+
+/* On a busy machine it may need longer to begin, and to see that there is code. */
 static void a_running_launch_goes_on_compiled(void **state) {
     (void)state;
-    static const struct {
-        const char *kernel;
-        int first;
-    } cases[] = {{"reads", COMPILED}, {"writes", INTERPRETED}};
-    for (int i = 0; i < 2; i++) {
-        place p = make_place("exec cc \"$@\"");
-        qn_stream *other;
-        start(&p, NULL);
-        assert_ok(p.context, qn_stream_create(p.device, &other));
-        assert_ok(p.context, launch(&p, other, cases[i].kernel));
-        assert_fails(p.context, qn_stream_wait(other, 100000000), QN_ERROR_TIMEOUT, cases[i].kernel);
-        open_gate(&p);
-        assert_ok(p.context, qn_program_wait(p.program, QN_FOREVER));
-        if (i == 0) nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL); /* it is begun anew */
-        qn_kernel *release = make_kernel(p.program, p.context, "release");
-        assert_ok(p.context, qn_launch(NULL, release, QN_RANGE(1), QN_ARGS(p.go)));
-        assert_ok(p.context, qn_stream_wait(qn_device_stream(p.device), QN_FOREVER));
-        assert_ok(p.context, qn_stream_wait(other, QN_FOREVER));
-        check(&p, cases[i].first, COMPILED);
-        qn_context_destroy(p.context);
-        remove_place(&p);
-    }
+    for (int ms = 100; goes_on_compiled("reads", ms) != COMPILED; ms += 400) assert_true(ms < 900);
+    for (int ms = 100; goes_on_compiled("writes", ms) != INTERPRETED; ms += 400) assert_true(ms < 900);
 }
 
 static void who_asks_gets_compiled_code_at_once(void **state) {
@@ -225,8 +229,8 @@ static void a_program_that_goes_ends_its_compiler(void **state) {
         const double lived = test_seconds() - begin, end = test_seconds();
         if (!whole) qn_program_destroy(p.program);
         qn_context_destroy(p.context);
-        assert_true(test_seconds() - end < 20 + 2 * lived); /* and not for the hour that the gate is shut */
-        for (int i = 0; i < 2000 && runs(&p); i++)          /* a killed process takes a moment to go */
+        assert_true(test_seconds() - end < 600 + 2 * lived); /* and not for the hour that the gate is shut */
+        for (int i = 0; i < 12000 && runs(&p); i++)          /* a killed process takes a moment to go */
             nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
         assert_false(runs(&p));
         assert_string_equal(p.log, "");

@@ -333,7 +333,7 @@ static void deadline_names_the_kernel(void **state) {
     assert_int_equal(cuda->completed(d.queue), 1);
     assert_int_equal(cuda->wait(d.queue, number, 0, d.why), QN_ERROR_TIMEOUT);
     fake.release();
-    assert_int_equal(cuda->wait(d.queue, number, 1000000000, d.why), QN_OK);
+    assert_int_equal(cuda->wait(d.queue, number, QN_FOREVER, d.why), QN_OK);
     close_device(&d);
 }
 
@@ -358,7 +358,7 @@ static void events_wait_and_tell_times(void **state) {
     assert_true(cuda->mark_done(end, 1, &to));
     assert_true(to - from >= 2000000 && to - from < 1000000000);
     transfer(&d, (qn__command){.kind = QN__COMMAND_RECORD, .mark = end, .mark_version = 2}, QN_OK);
-    assert_int_equal(cuda->mark_wait(end, 2, 1000000000, d.why), QN_OK);
+    assert_int_equal(cuda->mark_wait(end, 2, QN_FOREVER, d.why), QN_OK);
     cuda->mark_destroy(begin);
     cuda->mark_destroy(end);
     close_device(&d);

@@ -301,14 +301,14 @@ static void a_loss_ends_the_waits_of_others(void **state) {
     assert_fails(r.context, qn_stream_wait(waits, 5000000), QN_ERROR_TIMEOUT, "it waits for cuda:0");
     assert_ok(r.context, qn_launch(NULL, r.bad, QN_RANGE(1), NULL, 0));
     fake.release();
-    assert_fails(r.context, qn_stream_wait(waits, 10000000000u), QN_ERROR_DEVICE_LOST, "cuda:0");
+    assert_fails(r.context, qn_stream_wait(waits, 60000000000u), QN_ERROR_DEVICE_LOST, "cuda:0");
     assert_ok(r.context, qn_stream_wait(waits, QN_FOREVER)); /* it is told once */
     assert_ok(r.context, qn_buffer_read(on_cpu, 0, back, 16));
     assert_int_equal(back[3], 5);
     assert_fails(r.context, qn_stream_wait_event(qn_device_stream(second), event), QN_ERROR_DEVICE_LOST,
                  "bad failed");
     assert_ok(r.context, qn_stream_copy(copies, r.buffer, 0, on_cpu, 0, 4096));
-    assert_fails(r.context, qn_stream_wait(copies, 10000000000u), QN_ERROR_DEVICE_LOST,
+    assert_fails(r.context, qn_stream_wait(copies, 60000000000u), QN_ERROR_DEVICE_LOST,
                  "qn_stream_copy: copying from cuda:0: ");
     qn_buffer *there = make_buffer(second, 4096, NULL); /* that device is well */
     assert_fails(r.context, qn_stream_copy(qn_device_stream(second), r.buffer, 0, there, 0, 4096),
@@ -343,11 +343,11 @@ static void a_loss_ends_what_was_held(void **state) {
     assert_ok(r.context, qn_stream_wait_event(last, behind));  /* cpu for cuda */
     assert_ok(r.context, qn_launch(first, r.bad, QN_RANGE(1), NULL, 0));
     fake.release();
-    assert_fails(r.context, qn_stream_wait(held, 10000000000u), QN_ERROR_DEVICE_LOST, "cuda:0");
-    assert_fails(r.context, qn_stream_wait(second, 10000000000u), QN_ERROR_DEVICE_LOST, "bad failed");
-    assert_fails(r.context, qn_stream_wait(last, 10000000000u), QN_ERROR_DEVICE_LOST,
+    assert_fails(r.context, qn_stream_wait(held, 60000000000u), QN_ERROR_DEVICE_LOST, "cuda:0");
+    assert_fails(r.context, qn_stream_wait(second, 60000000000u), QN_ERROR_DEVICE_LOST, "bad failed");
+    assert_fails(r.context, qn_stream_wait(last, 60000000000u), QN_ERROR_DEVICE_LOST,
                  "waiting for an event of cuda:0");
-    assert_fails(r.context, qn_event_wait(behind, 10000000000u), QN_ERROR_DEVICE_LOST, "qn_event_wait: ");
+    assert_fails(r.context, qn_event_wait(behind, 60000000000u), QN_ERROR_DEVICE_LOST, "qn_event_wait: ");
     qn_event *const never[] = {behind, hangs}; /* refused when its turn came, and lost on its way */
     for (int i = 0; i < 2; i++) {
         bool done = false;
@@ -377,7 +377,7 @@ static void what_is_held_goes_with_its_stream(void **state) {
     assert_ok(r.context, qn_device_memory(r.device, &before));
     qn_buffer *buffer = make_buffer(r.device, 4096, NULL);
     assert_ok(r.context, qn_launch(second, r.fill, QN_RANGE(1024), QN_ARGS(buffer, 1, 1024)));
-    assert_ok(r.context, qn_stream_wait(second, 10000000000u));
+    assert_ok(r.context, qn_stream_wait(second, 60000000000u));
     assert_ok(r.context, qn_stream_wait_event(second, event)); /* cuda for cpu */
     assert_ok(r.context, qn_launch(second, r.fill, QN_RANGE(1024), QN_ARGS(buffer, 2, 1024)));
     qn_buffer_destroy(buffer);
@@ -385,7 +385,7 @@ static void what_is_held_goes_with_its_stream(void **state) {
         r.context, qn_stream_close(second, 5000000), QN_ERROR_TIMEOUT,
         "qn_stream_close: not done in 5 ms; unfinished: kernel fill, hang; it waits for cpu; the rest was "
         "dropped");
-    for (int i = 0; i < 5000; i++) { /* the thread that held it has the last reference */
+    for (int i = 0; i < 60000; i++) { /* the thread that held it has the last reference */
         assert_ok(r.context, qn_device_memory(r.device, &after));
         if (after.used == before.used) break;
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
@@ -393,7 +393,7 @@ static void what_is_held_goes_with_its_stream(void **state) {
     assert_int_equal(after.used, before.used);
     assert_int_equal(qn_stream_wait(first, 0), QN_ERROR_TIMEOUT); /* the other goes on */
     fake.release();
-    assert_ok(r.context, qn_stream_wait(held, 10000000000u));
+    assert_ok(r.context, qn_stream_wait(held, 60000000000u));
     drop_rig(&r);
 }
 
@@ -452,7 +452,7 @@ static void tell(void *user, qn_status status, const char *message) {
 }
 
 static bool comes(told *t) {
-    for (int i = 0; i < 20000 && !atomic_load(&t->calls); i++)
+    for (int i = 0; i < 60000 && !atomic_load(&t->calls); i++)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     return atomic_load(&t->calls) == 1;
 }
@@ -479,7 +479,7 @@ static void who_wants_to_be_told_hears_of_a_loss(void **state) {
     assert_true(comes(&second));
     assert_int_equal(second.status, QN_ERROR_DEVICE_LOST);
     assert_non_null(strstr(second.message, "CUDA_ERROR_ILLEGAL_ADDRESS"));
-    assert_int_equal(poll(&polled, 1, 20000), 1);
+    assert_int_equal(poll(&polled, 1, 60000), 1);
     assert_true(comes(&first));
     assert_fails(r.context, qn_stream_wait(stream, QN_FOREVER), QN_ERROR_DEVICE_LOST, "ILLEGAL_ADDRESS");
     drop_rig(&r);
@@ -616,7 +616,7 @@ static bool wait_goes_on(rig *r, qn_stream *busy, uint64_t timeout_ns, long mill
 
 static void a_thread_waits_for_the_recording_that_it_found(void **state) {
     (void)state;
-    static const uint64_t timeouts[] = {QN_FOREVER, 20000000000u};
+    static const uint64_t timeouts[] = {QN_FOREVER, 60000000000u};
     rig r = make_rig(&no_cache);
     qn_stream *busy;
     assert_ok(r.context, qn_stream_create(r.device, &busy));
@@ -698,8 +698,8 @@ static void all_calls_tell_of_a_loss(void **state) {
     assert_ok(r.context, qn_stream_wait(qn_device_stream(r.device), QN_FOREVER));
     assert_ok(r.context, qn_stream_record(stream, event));
     assert_ok(r.context, qn_graph_launch(stream, graph));
-    assert_fails(r.context, qn_stream_wait(stream, 1000000000), QN_ERROR_DEVICE_LOST, what);
-    assert_fails(r.context, qn_device_wait(r.device, 1000000000), QN_ERROR_DEVICE_LOST, what);
+    assert_fails(r.context, qn_stream_wait(stream, QN_FOREVER), QN_ERROR_DEVICE_LOST, what);
+    assert_fails(r.context, qn_device_wait(r.device, QN_FOREVER), QN_ERROR_DEVICE_LOST, what);
     assert_fails(r.context, qn_graph_launch(stream, graph), QN_ERROR_DEVICE_LOST, what);
     assert_fails(r.context, qn_event_wait(event, QN_FOREVER), QN_ERROR_DEVICE_LOST, what);
     assert_fails(r.context, qn_stream_record(stream, event), QN_ERROR_DEVICE_LOST, what);

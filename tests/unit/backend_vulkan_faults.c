@@ -282,7 +282,7 @@ static qn_status one_of_all(void) {
 static void let_watcher_rest(void) {
     qn__vk_watcher *watcher = &gpu->watcher;
     bool rests = false;
-    for (int n = 0; n < 5000 && !rests; n++) {
+    for (int n = 0; n < 60000 && !rests; n++) {
         pthread_mutex_lock(&watcher->lock);
         rests = !watcher->started || (watcher->asleep && !watcher->first);
         pthread_mutex_unlock(&watcher->lock);

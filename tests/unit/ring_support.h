@@ -68,7 +68,7 @@ static inline qn_ring_state state_of(const rig *r) {
 /* What qn_ring_watch tells once the ring has failed. */
 static inline qn_status wait_for_failure(const rig *r) {
     qn_status status = QN_OK;
-    for (int i = 0; i < 20000 && !status; i++) {
+    for (int i = 0; i < 60000 && !status; i++) {
         pause_ms(1);
         status = qn_ring_watch(r->ring);
     }
