@@ -133,6 +133,8 @@ QN_API qn_status qn_error_set(qn_context *context, qn_status status, const char 
 typedef enum qn_log_level { QN_LOG_ERROR, QN_LOG_WARNING, QN_LOG_INFO, QN_LOG_DEBUG } qn_log_level;
 
 /* Called with one line without a newline, possibly from several threads at once. Must not call quern.
+   Each call that fails is a line at error with the sentence of qn_error_message; but a deadline that has passed
+   (QN_ERROR_TIMEOUT) is an answer rather than a failure, and a line at debug.
    The library writes to no stream of the process's by itself. But where $QUERN_LOG is error, warning, info or debug, a
    context without this callback writes its lines to the standard error, and that is the level of all contexts, with a
    callback or without. At debug there is a line for each driver and device opened, each compile with its times and

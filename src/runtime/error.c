@@ -95,7 +95,9 @@ qn_status qn__fail_text(qn_context *context, qn_status status, const char *text)
         message->cap = size;
     }
     memmove(message->text, text, size);
-    qn__log(context, QN_LOG_ERROR, "%s: %s", qn_status_name(status), text);
+    /* Who waits with a deadline asks whether something is done: that it is not is an answer. */
+    qn__log(context, status == QN_ERROR_TIMEOUT ? QN_LOG_DEBUG : QN_LOG_ERROR, "%s: %s",
+            qn_status_name(status), text);
     return status;
 }
 

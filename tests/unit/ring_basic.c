@@ -103,6 +103,44 @@ static void states_are_kept(void **state) {
     finish(&r);
 }
 
+static void count_errors(void *user, qn_log_level level, const char *message) {
+    (void)message;
+    if (level == QN_LOG_ERROR) ++*(int *)user;
+}
+
+/* Looking for a message, or for the end of a stream's work, in vain is no error for the log; a wrong call is. */
+static void deadlines_are_no_errors(void **state) {
+    (void)state;
+    int errors = 0;
+    rig r = {.context = make_context(&(qn_context_desc){.log = count_errors, .log_user = &errors})};
+    numbers in = {{1}}, out;
+    bool done = false;
+    r.device = get_device(r.context, test_device());
+    const qn_ring_desc desc = {.program = {.source = ring_text},
+                               .handler = "twice",
+                               .message_type = "numbers",
+                               .message_size = sizeof(numbers),
+                               .capacity = 64,
+                               .bands = 4};
+    assert_ok(r.context, qn_ring_create(r.device, &desc, &r.ring));
+    assert_ok(r.context, qn_ring_launch(r.ring, SECONDS(60)));
+    assert_ok(r.context, qn_ring_activate(r.ring, SECONDS(60)));
+    assert_fails(r.context, qn_ring_receive(r.ring, NULL, &out, sizeof out, 0), QN_ERROR_TIMEOUT,
+                 "nothing came");
+    assert_fails(r.context, qn_ring_receive(r.ring, NULL, &out, sizeof out, 1000000), QN_ERROR_TIMEOUT, "");
+    assert_ok(r.context, qn_ring_send(r.ring, NULL, &in, sizeof in, SECONDS(60)));
+    while (!done) {
+        const qn_status status = qn_ring_receive(r.ring, NULL, &out, sizeof out, 0);
+        done = status != QN_ERROR_TIMEOUT;
+        if (done) assert_ok(r.context, status);
+    }
+    assert_int_equal(out.x[0], 3);
+    assert_int_equal(errors, 0);
+    assert_fails(r.context, qn_ring_receive(r.ring, NULL, NULL, 4, 0), QN_ERROR_NULL, "payload is NULL");
+    assert_int_equal(errors, 1);
+    finish(&r);
+}
+
 /* Between messages it ends by itself, and comes again. */
 static void it_parks(void **state) {
     (void)state;
@@ -213,7 +251,7 @@ int main(void) {
         cmocka_unit_test(calls_and_replies), cmocka_unit_test(order_is_kept),
         cmocka_unit_test(a_loop_by_hand),    cmocka_unit_test(states_are_kept),
         cmocka_unit_test(it_parks),          cmocka_unit_test(wrong_calls),
-        cmocka_unit_test(wrong_descriptors),
+        cmocka_unit_test(wrong_descriptors), cmocka_unit_test(deadlines_are_no_errors),
     };
     return run_device_tests(tests);
 }
