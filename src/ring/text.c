@@ -14,7 +14,7 @@ typedef struct define {
 enum {
     NUM_SIZES = 19,
     NUM_LISTS = 2,
-    NUM_DEFINES = NUM_SIZES + NUM_LISTS,
+    NUM_DEFINES = NUM_SIZES + NUM_LISTS + 1, /* and the kernel's name */
     NUM_TEXTS = 7
 }; /* texts: the loop and the library's */
 
@@ -79,7 +79,7 @@ static const char loop_text[] =
     "#define qn_state 0\n"
     "#endif\n"
     "kernel __attribute__((reqd_work_group_size(QN__RING_ITEMS, 1, 1)))\n"
-    "void qn_ring_loop(QN_RING_PARAMETERS QN__RING_STATE_PARAMETER) {\n"
+    "void QN__RING_KERNEL(QN_RING_PARAMETERS QN__RING_STATE_PARAMETER) {\n"
     "    QN_RING(ring);\n"
     "    while (qn_ring_receive(&ring)) {\n"
     "#if QN__RING_BATCHES\n"
@@ -133,13 +133,15 @@ static int write_program(const qn_ring_desc *desc, uint32_t message_size, const 
 static qn_status compile(qn_ring *ring, const qn_ring_desc *desc, const char *options, qn_header *headers,
                          qn_define *defines) {
     define sizes[NUM_SIZES];
-    char parameters[512], names[256];
+    char parameters[512], names[256], kernel[256];
     char text[2048];
     const char *path = desc->program.path ? desc->program.path : "ring_text.cl";
     const int length = write_program(desc, ring->desc.message_size, path, text, sizeof text);
     if (length < 0 || (size_t)length >= sizeof text)
         return qn__ring_fail(ring, QN_ERROR_ARGUMENT,
                              "qn_ring_create: the names of the handler and its types are too long");
+    /* Messages name the kernel, which a person knows by its handler. */
+    if (!desc->loop) snprintf(kernel, sizeof kernel, "qn_handler_%s", desc->handler);
     size_t num_headers = 0;
     headers[num_headers++] = (qn_header){LOOP_NAME, loop_text};
     for (; num_headers < NUM_TEXTS; num_headers++) headers[num_headers] = qn__ring_texts[num_headers - 1];
@@ -150,6 +152,7 @@ static qn_status compile(qn_ring *ring, const qn_ring_desc *desc, const char *op
     int num_defines = 0;
     for (; num_defines < NUM_SIZES; num_defines++)
         defines[num_defines] = (qn_define){sizes[num_defines].name, sizes[num_defines].value};
+    defines[num_defines++] = (qn_define){"QN__RING_KERNEL", desc->loop ? desc->loop : kernel};
     if (ring->mail) {
         list_links(ring, parameters, sizeof parameters, true);
         list_links(ring, names, sizeof names, false);
@@ -172,8 +175,7 @@ static qn_status compile(qn_ring *ring, const qn_ring_desc *desc, const char *op
     qn_status status = qn_program_create(ring->device, &program, &ring->program);
     /* A kernel that stays would be interpreted for ever. */
     if (!status) status = qn_program_wait(ring->program, QN_FOREVER);
-    if (!status)
-        status = qn_kernel_create(ring->program, desc->loop ? desc->loop : "qn_ring_loop", &ring->kernel);
+    if (!status) status = qn_kernel_create(ring->program, desc->loop ? desc->loop : kernel, &ring->kernel);
     return status;
 }
 

@@ -110,13 +110,13 @@ static void a_poisoned_message(void **state) {
 static void a_handler_that_never_comes_back(void **state) {
     (void)state;
     if (!device_can(QN_CAN_CANCEL, "work that can be cancelled")) return;
-    rig r = start_counting(50000000);
+    rig r = start_counting(SECONDS(3));
     numbers out;
     assert_int_equal(call(&r, 1), 1);
     send(&r, -2);
     assert_fails(r.context, qn_ring_receive(r.ring, NULL, &out, sizeof out, SECONDS(60)),
                  QN_ERROR_KERNEL_FAILED, "its handler has been at message 2 for ");
-    assert_non_null(strstr(qn_error_message(r.context), " us; 50000 are allowed"));
+    assert_non_null(strstr(qn_error_message(r.context), " us; 3000000 are allowed"));
     assert_ok(r.context, qn_ring_restart(r.ring, SECONDS(60)));
     assert_ok(r.context, qn_ring_dead_letter(r.ring, NULL, &out, sizeof out));
     assert_int_equal(out.x[0], -2);
@@ -137,7 +137,7 @@ static void expect_fault(const qn_ring_desc *how) {
     numbers out;
     begin(&r);
     assert_int_equal(call(&r, 1), 1);
-    assert_fails(r.context, qn_ring_call(r.ring, &bad, sizeof bad, &out, sizeof out, SECONDS(20)),
+    assert_fails(r.context, qn_ring_call(r.ring, &bad, sizeof bad, &out, sizeof out, SECONDS(60)),
                  QN_ERROR_KERNEL_FAILED, "ring 'count' has failed: with message 2: ");
     assert_fails(r.context, qn_ring_watch(r.ring), QN_ERROR_KERNEL_FAILED,
                  "an access at byte 400000000 of the 64 of 'qn_state'");
@@ -171,8 +171,8 @@ static void closing_in_the_midst(void **state) {
                  "had not ended in 20000 us");
     assert_int_equal(state_of(&r), QN_RING_STOPPING);
     const double begin = test_seconds();
-    assert_fails(r.context, qn_ring_close(r.ring, 20000000), QN_ERROR_TIMEOUT, "qn_ring_loop");
-    assert_true(test_seconds() - begin < 8);
+    assert_fails(r.context, qn_ring_close(r.ring, 20000000), QN_ERROR_TIMEOUT, "kernel qn_handler_count");
+    assert_true(test_seconds() - begin < 60);
     assert_ok(r.context, qn_context_close(r.context, SECONDS(60)));
 }
 
@@ -320,7 +320,7 @@ static void restarts_after_a_fault(void **state) {
     const numbers bad = {{-3}};
     numbers out;
     assert_int_equal(call(&r, 1), 1);
-    assert_fails(r.context, qn_ring_call(r.ring, &bad, sizeof bad, &out, sizeof out, SECONDS(20)),
+    assert_fails(r.context, qn_ring_call(r.ring, &bad, sizeof bad, &out, sizeof out, SECONDS(60)),
                  QN_ERROR_KERNEL_FAILED, "a dead letter now");
     assert_int_equal(call(&r, 0), 2);
     assert_int_equal(stats_of(&r).restarts, 1);
@@ -335,14 +335,21 @@ static void supervised_checkpoints(void **state) {
     numbers out;
     assert_fails(r.context, qn_ring_supervise(r.ring, &(qn_ring_supervision){.restarts = 17}), QN_ERROR_RANGE,
                  "restarts is 17; at most 16");
-    assert_ok(r.context, qn_ring_supervise(r.ring, &(qn_ring_supervision){.checkpoint_ns = 2000000}));
+    assert_ok(r.context,
+              qn_ring_supervise(r.ring, &(qn_ring_supervision){.restarts = 16, .checkpoint_ns = 2000000}));
     assert_ok(r.context, qn_ring_launch(r.ring, SECONDS(60)));
     assert_ok(r.context, qn_ring_activate(r.ring, SECONDS(60)));
     for (int i = 1; i <= 5; i++) assert_int_equal(call(&r, i), i);
-    pause_ms(200);
-    assert_fails(r.context, qn_ring_call(r.ring, &poison, sizeof poison, &out, sizeof out, SECONDS(60)),
-                 QN_ERROR_KERNEL_FAILED, "a dead letter now");
-    assert_int_equal(call(&r, 0), 6); /* nothing is forgotten */
+    int counted = 5, forgotten = 5;
+    for (int ms = 200; forgotten && ms < 1000; ms += 150) { /* nothing, but on a busy machine */
+        pause_ms(ms);
+        assert_fails(r.context, qn_ring_call(r.ring, &poison, sizeof poison, &out, sizeof out, SECONDS(60)),
+                     QN_ERROR_KERNEL_FAILED, "a dead letter now");
+        const int now = call(&r, 0);
+        forgotten = counted + 1 - now;
+        counted = now;
+    }
+    assert_int_equal(forgotten, 0);
     finish(&r);
 }
 
@@ -377,6 +384,32 @@ static void a_launch_that_is_refused(void **state) {
     assert_int_equal(stats.late, 1);
     assert_int_equal(stats.received, 3);
     finish(&r);
+}
+
+/* What a finding, or a message about what is unfinished, calls the kernel, which the program has not written. */
+static void keep_finding(void *user, qn_log_level level, const char *message) {
+    if (level == QN_LOG_ERROR) snprintf(user, 1024, "%s", message);
+}
+
+static void findings_name_the_handler(void **state) {
+    (void)state;
+    static char said[1024];
+    const numbers bad = {{-3, 5}};
+    numbers out;
+    rig r = {.context = make_context(&(qn_context_desc){.log = keep_finding, .log_user = said})};
+    r.device = get_device(r.context, "check");
+    const qn_ring_desc desc = {.program = {.source = text},
+                               .handler = "count",
+                               .message_type = "numbers",
+                               .message_size = sizeof(numbers),
+                               .state = make_buffer(r.device, 64, NULL),
+                               .state_type = "volatile int"};
+    assert_ok(r.context, qn_ring_create(r.device, &desc, &r.ring));
+    begin(&r);
+    (void)qn_ring_call(r.ring, &bad, sizeof bad, &out, sizeof out, SECONDS(60));
+    if (!strstr(said, "kernel 'qn_handler_count': ")) fail_msg("it says: %s", said);
+    (void)qn_ring_close(r.ring, SECONDS(60));
+    (void)qn_context_close(r.context, SECONDS(60));
 }
 
 static void nothing_else_waits(void **state) {
@@ -428,7 +461,7 @@ int main(void) {
         cmocka_unit_test(nothing_else_waits),       cmocka_unit_test(a_fault_in_the_handler),
         cmocka_unit_test(restarts_after_a_fault),   cmocka_unit_test(an_access_outside_that_is_counted),
         cmocka_unit_test(a_budget_of_iterations),   cmocka_unit_test(a_loop_by_hand_has_no_budget),
-        cmocka_unit_test(a_launch_that_is_refused),
+        cmocka_unit_test(a_launch_that_is_refused), cmocka_unit_test(findings_name_the_handler),
     };
     return run_device_tests(tests);
 }
