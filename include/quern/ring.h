@@ -152,7 +152,7 @@ QN_API qn_status qn_ring_resume(qn_ring *ring, uint64_t timeout_ns);
 
 typedef enum qn_ring_stop_how {
     QN_RING_DRAIN, /* when all that was sent is handled */
-    QN_RING_DROP /* when what is being handled is; the rest is lost, and a call whose message it was waits for its deadline */
+    QN_RING_DROP /* when what is being handled is; the rest is lost, and a call whose message it was gets QN_ERROR_STATE at once */
 } qn_ring_stop_how;
 /* Any state but CREATED and FAILED to STOPPED, by way of STOPPING, in which nothing can be sent. What the kernel has sent can
    still be received. Of a STOPPED ring: nothing to do. Errors: QN_ERROR_STATE, QN_ERROR_TIMEOUT (it is STOPPING; call it again,

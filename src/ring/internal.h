@@ -13,6 +13,7 @@
 typedef struct qn__ring_wait {
     uint64_t start_ns, timeout_ns;
     uint32_t rounds;
+    uint32_t stops; /* of what waits for a message's answer: the ring's, when the message was put in */
 } qn__ring_wait;
 
 uint64_t qn__ring_now(void);
@@ -205,8 +206,9 @@ struct qn_ring {
         life_lock; /* of the calls that lead to another state; before all other locks; recursive */
     qn__ring_supervisor supervisor;
     _Atomic uint64_t restarts, dead_count, duplicates;
-    pthread_mutex_t lock; /* of the stream, the state and what is below */
-    _Atomic int state;    /* qn_ring_state */
+    pthread_mutex_t lock;   /* of the stream, the state and what is below */
+    _Atomic int state;      /* qn_ring_state */
+    _Atomic uint32_t stops; /* how often it has stopped: what was in its queues then comes no more */
     _Atomic uint32_t epoch;
     bool launched;   /* `ended` is recorded */
     bool is_safe;    /* its program is */
@@ -300,6 +302,8 @@ void qn__ring_service_due(qn_ring *ring);
 void qn__ring_service_wake(qn_ring *ring);
 void qn__ring_service_init(qn_ring *ring);
 void qn__ring_service_end(qn_ring *ring);
+/* The queues are about to be emptied: calls with a callback get the replies that are there, and the others end. Under the receive lock. */
+void qn__ring_service_forget(qn_ring *ring);
 bool qn__ring_service_is_here(const qn_ring *ring);
 /* Messages of the host that wait in a band. */
 uint32_t qn__ring_depth(const qn_ring *ring, uint32_t band);

@@ -332,6 +332,7 @@ static qn_status launch(qn_ring *ring, uint64_t timeout_ns) {
     if (status) return status;
     qn__ring_supervise_anew(ring);
     pthread_mutex_lock(&ring->receive_lock);
+    if (atomic_load(&ring->state) == QN_RING_STOPPED) qn__ring_service_forget(ring);
     pthread_mutex_lock(&ring->lock);
     const int before = atomic_load(&ring->state);
     if (before == QN_RING_STOPPED) status = reset(ring);
@@ -412,6 +413,7 @@ static qn_status stop(qn_ring *ring, qn_ring_stop_how how, uint64_t timeout_ns) 
                                      : ": what it has sent has to be received first");
     }
     status = qn_stream_wait(ring->stream, QN_FOREVER);
+    atomic_fetch_add(&ring->stops, 1);
     atomic_store(&ring->state, QN_RING_STOPPED);
     return status;
 }

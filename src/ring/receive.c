@@ -161,15 +161,26 @@ static qn_status pass_time(qn_ring *ring, qn__ring_wait *wait, bool *in_time) {
     return status;
 }
 
+/* Whether the ring has stopped since the call's message was put in. Looked at before the output, which holds all answers then. */
+static bool has_stopped(const qn_ring *ring, const qn__ring_wait *wait) {
+    return qn__ring_wait_is_long(wait) && atomic_load(&ring->stops) != wait->stops;
+}
+
 static qn_status await_reply(qn_ring *ring, qn__ring_pending *call, qn__ring_wait *wait) {
     qn_status status = QN_OK;
-    bool done = false, in_time = true;
-    while (!done && !status && in_time) {
+    bool done = false, in_time = true, is_dropped = false;
+    while (!done && !status && in_time && !is_dropped) {
+        const bool stopped = has_stopped(ring, wait);
         if (!is_empty(ring) || qn__ring_wait_is_long(wait)) status = sort_out(ring, call, &done);
-        if (!done && !status) status = pass_time(ring, wait, &in_time);
+        is_dropped = stopped && !done && is_empty(ring);
+        if (!done && !status && !is_dropped) status = pass_time(ring, wait, &in_time);
     }
     if (!done) forget(ring, call);
     if (status) return status;
+    if (is_dropped && !call->done)
+        return qn__ring_fail(ring, QN_ERROR_STATE,
+                             "qn_ring_call: ring '%s' was stopped, and message %llu dropped", ring->label,
+                             (unsigned long long)call->id);
     if (!call->done)
         return qn__ring_fail(ring, QN_ERROR_TIMEOUT, "qn_ring_call: ring '%s' has not answered in %llu us",
                              ring->label, (unsigned long long)(wait->timeout_ns / 1000));

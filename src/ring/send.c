@@ -91,7 +91,7 @@ static void end_put(qn_ring *ring) { atomic_fetch_sub_explicit(&ring->senders, 1
 
 /* Puts a message into its band. *put: there was room for it, by the oldest message where the policy is so. */
 static qn_status put_one(qn_ring *ring, const char *function, uint32_t band, const qn_ring_message *full,
-                         const void *payload, bool *put) {
+                         const void *payload, qn__ring_wait *wait, bool *put) {
     const qn_status status = begin_put(ring, function);
     if (status) return status;
     *put = qn__ring_queue_put(&ring->in, band, full, payload);
@@ -100,6 +100,7 @@ static qn_status put_one(qn_ring *ring, const char *function, uint32_t band, con
         *put = qn__ring_queue_put(&ring->in, band, full, payload);
     }
     if (*put) atomic_fetch_add_explicit(&ring->sent[band], 1, memory_order_relaxed);
+    wait->stops = atomic_load_explicit(&ring->stops, memory_order_relaxed); /* it cannot stop in between */
     end_put(ring);
     return QN_OK;
 }
@@ -124,7 +125,7 @@ qn_status qn__ring_put(qn_ring *ring, const char *function, const qn_ring_messag
                        qn__ring_wait *wait) {
     const uint32_t band = full->priority * ring->desc.bands / 256;
     for (bool put = false, put_again = true; !put;) {
-        qn_status status = put_one(ring, function, band, full, payload, &put);
+        qn_status status = put_one(ring, function, band, full, payload, wait, &put);
         if (!status && !put) status = make_room(ring, function, band, wait, &put_again);
         if (status || !put_again) return status;
     }

@@ -108,6 +108,13 @@ static void give_up(qn_ring *ring, uint64_t now, qn_status status) {
     }
 }
 
+void qn__ring_service_forget(qn_ring *ring) {
+    const bool never = false;
+    if (!ring->service.num_async) return;
+    qn__ring_sort_out(ring, true, &never);
+    give_up(ring, QN_FOREVER, QN_ERROR_STATE);
+}
+
 static void call_back(qn_ring *ring, qn__ring_pending *call) {
     for (qn__ring_pending *next; call; call = next) {
         next = call->next;

@@ -25,11 +25,11 @@ uint64_t qn__ring_wall(void) {
 
 qn__ring_wait qn__ring_wait_begin(uint64_t timeout_ns) {
     const bool needs_clock = timeout_ns != QN_FOREVER && timeout_ns != 0;
-    return (qn__ring_wait){needs_clock ? qn__ring_now() : 0, timeout_ns, 0};
+    return (qn__ring_wait){.start_ns = needs_clock ? qn__ring_now() : 0, .timeout_ns = timeout_ns};
 }
 
 qn__ring_wait qn__ring_wait_since(uint64_t start_ns, uint64_t timeout_ns) {
-    return (qn__ring_wait){start_ns, timeout_ns, 0};
+    return (qn__ring_wait){.start_ns = start_ns, .timeout_ns = timeout_ns};
 }
 
 uint64_t qn__ring_wait_left(const qn__ring_wait *wait) {

@@ -129,7 +129,68 @@ static void short_launches(void **state) {
     stops_beside_sends(&(qn_ring_desc){.capacity = 64, .mode = QN_RING_LAUNCHES});
 }
 
+/* ---- what is dropped ---- */
+
+typedef struct caller {
+    const rig *r;
+    qn_status status;
+    char said[200];
+} caller;
+
+static void *call_once(void *argument) {
+    caller *c = argument;
+    numbers in = {{5}}, out;
+    c->status = qn_ring_call(c->r->ring, &in, sizeof in, &out, sizeof out, SECONDS(60));
+    snprintf(c->said, sizeof c->said, "%s", qn_error_message(c->r->context));
+    return NULL;
+}
+
+static void note_status(void *user, qn_status status, const qn_ring_message *reply, const void *payload) {
+    (void)reply, (void)payload;
+    *(_Atomic int *)user = (int)status;
+}
+
+/* Calls that wait for what a stop drops end with it, also where the ring is launched again before they look. */
+static void dropped_calls_end(void **state) {
+    (void)state;
+    for (int again = 0; again < 2; again++) {
+        enum { CALLS = 2 };
+        load l = {.wrong = QN_OK};
+        make_ring(&l, &(qn_ring_desc){.capacity = 64});
+        const rig *r = &l.r;
+        caller callers[CALLS] = {{.r = r}, {.r = r}};
+        pthread_t threads[CALLS];
+        numbers in = {{7}}, out;
+        _Atomic int told = -1;
+        assert_ok(r->context, qn_ring_pause(r->ring, SECONDS(60)));
+        for (int i = 0; i < CALLS; i++)
+            assert_int_equal(pthread_create(&threads[i], NULL, call_once, &callers[i]), 0);
+        assert_ok(r->context,
+                  qn_ring_call_async(r->ring, &in, sizeof in, note_status, (void *)&told, QN_FOREVER));
+        for (int i = 0; i < 60000 && stats_of(&l).sent < CALLS + 1; i++) pause_ms(1);
+        assert_ok(r->context, qn_ring_stop(r->ring, QN_RING_DROP, SECONDS(60)));
+        if (again) {
+            assert_ok(r->context, qn_ring_launch(r->ring, SECONDS(60)));
+            assert_ok(r->context, qn_ring_activate(r->ring, SECONDS(60)));
+        }
+        for (int i = 0; i < CALLS; i++) {
+            pthread_join(threads[i], NULL);
+            assert_int_equal(callers[i].status, QN_ERROR_STATE);
+            if (!strstr(callers[i].said, "qn_ring_call: ring 'echo' was stopped, and message "))
+                fail_msg("%s", callers[i].said);
+        }
+        for (int i = 0; i < 60000 && told < 0; i++) pause_ms(1);
+        assert_int_equal(told, QN_ERROR_STATE);
+        if (again) {
+            assert_ok(r->context, qn_ring_call(r->ring, &in, sizeof in, &out, sizeof out, SECONDS(60)));
+            assert_int_equal(out.x[0], 7);
+        }
+        finish(&l.r);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(adaptive), cmocka_unit_test(short_launches)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(adaptive), cmocka_unit_test(short_launches),
+                                       cmocka_unit_test(dropped_calls_end)};
     return run_device_tests(tests);
 }
