@@ -6,7 +6,7 @@
        %q = fdiv %a, %b (f32)    ->    %q = if branch (%a and %b are ordinary) {
                                            %i = fdiv 1, %b;  %g = fmul %a, %i
                                            yield fma (fma (fneg %g), %b, %a), %i, %g
-                                       } else { yield fdiv (%a scaled), (%b scaled) }  */
+                                       } else { yield the same of their fractions, scaled }  */
 #include <math.h>
 
 #include "pass/lowering.h"
@@ -61,14 +61,43 @@ static ir_value *root_f32(qn__lowering *l, ir_value *a) {
 
 /* ---- quotients ---- */
 
-/* Whether the exponents are in [-60, 60): then no part of the correction overflows or is denormal. */
-static ir_value *is_ordinary(qn__lowering *l, ir_value *value) {
-    enum { LEAST = 127 - 60, COUNT = 120 };
+enum { F32_BIAS = 127, F32_FRACTION = 23 };
+
+/* Whether the exponent is in [least, least + count): not zero, denormal, infinite or NaN, where least is above -127 and the end below 129. */
+static ir_value *has_exponent(qn__lowering *l, ir_value *value, int least, unsigned count) {
     const ir_type words = qn__words_like(value->type);
     ir_value *bits = qn__make_convert(l, IR_BITCAST, value, words);
     ir_value *size = qn__make2(l, IR_SHL, bits, qn__make_int(l, words, 1)); /* without the sign */
-    ir_value *distance = qn__make2(l, IR_SUB, size, qn__make_int(l, words, (uint64_t)LEAST << 24));
-    return qn__make2(l, IR_ULT, distance, qn__make_int(l, words, (uint64_t)COUNT << 24));
+    const uint64_t first = (uint64_t)(F32_BIAS + least) << (F32_FRACTION + 1);
+    ir_value *distance = qn__make2(l, IR_SUB, size, qn__make_int(l, words, first));
+    return qn__make2(l, IR_ULT, distance, qn__make_int(l, words, (uint64_t)count << (F32_FRACTION + 1)));
+}
+
+/* Whether no part of the correction of a quotient overflows or is denormal. */
+static ir_value *is_ordinary(qn__lowering *l, ir_value *value) { return has_exponent(l, value, -60, 120); }
+
+static ir_value *refined(qn__lowering *l, ir_value *q, ir_value *inverse, ir_value *a, ir_value *b) {
+    ir_value *rest = qn__make3(l, IR_FMA, negated(l, q), b, a);
+    return qn__make3(l, IR_FMA, rest, inverse, q);
+}
+
+/* Off by a few ulp, the target's inverse is its own correction, whose residual is about as large as an ulp of 1. Where there is no
+   normal inverse, it stays as it is. */
+static ir_value *inverse_f32(qn__lowering *l, ir_value *one, ir_value *b) {
+    ir_value *r = divide(l, one, b), *better = refined(l, r, r, one, b);
+    return qn__is_moderate(b) ? better : qn__make_select(l, has_exponent(l, b, -126, 251), better, r);
+}
+
+static ir_value *quick_quotient(qn__lowering *l, ir_value *a, ir_value *b) {
+    ir_value *inverse = divide(l, like(l, b, 1), b);
+    return refined(l, times(l, a, inverse), inverse, a, b);
+}
+
+/* The inverse is corrected, too: right whatever the target's is off by. */
+static ir_value *sure_quotient(qn__lowering *l, ir_value *a, ir_value *b) {
+    ir_value *one = like(l, b, 1), *inverse = divide(l, one, b);
+    inverse = refined(l, inverse, inverse, one, b);
+    return refined(l, times(l, a, inverse), inverse, a, b);
 }
 
 /* Vulkan bounds the error of a quotient for divisors up to 2^126; the inverse of a larger one is denormal, and zero
@@ -82,23 +111,47 @@ static ir_value *divide_any(qn__lowering *l, ir_value *a, ir_value *b) {
     return divide(l, a, b);
 }
 
-static ir_value *refined(qn__lowering *l, ir_value *q, ir_value *inverse, ir_value *a, ir_value *b) {
-    ir_value *rest = qn__make3(l, IR_FMA, negated(l, q), b, a);
-    return qn__make3(l, IR_FMA, rest, inverse, q);
+static ir_value *exponent_bits(qn__lowering *l, ir_value *value) {
+    const ir_type words = qn__words_like(value->type);
+    ir_value *bits = qn__make_convert(l, IR_BITCAST, value, words);
+    return qn__make2(l, IR_AND, bits, qn__make_int(l, words, (uint64_t)255 << F32_FRACTION));
 }
 
-/* Off by a few ulp, the target's inverse is its own correction; what is not ordinary stays as it is. */
-static ir_value *inverse_f32(qn__lowering *l, ir_value *one, ir_value *b) {
-    ir_value *r = divide(l, one, b), *better = refined(l, r, r, one, b);
-    return qn__is_moderate(b) ? better : qn__make_select(l, is_ordinary(l, b), better, r);
+static ir_value *is_normal(qn__lowering *l, ir_value *exponent) {
+    const ir_type words = exponent->type;
+    ir_value *above = qn__make2(l, IR_SUB, exponent, qn__make_int(l, words, 1u << F32_FRACTION));
+    return qn__make2(l, IR_ULT, above, qn__make_int(l, words, 254u << F32_FRACTION));
 }
 
-/* Where one of the lanes is not ordinary: the target's quotient, corrected in those that are. */
-static ir_value *slow_quotient(qn__lowering *l, ir_value *a, ir_value *b, ir_value *ordinary) {
-    ir_value *q = divide_any(l, a, b);
-    if (a->type.lanes == 1) return q;
-    ir_value *inverse = divide(l, like(l, b, 1), b);
-    return qn__make_select(l, ordinary, refined(l, q, inverse, a, b), q);
+/* The number with its sign, and with the exponent of 1. */
+static ir_value *with_exponent_of_one(qn__lowering *l, ir_value *value, ir_value *exponent) {
+    ir_value *bits = qn__make_convert(l, IR_BITCAST, value, exponent->type);
+    bits = qn__make2(l, IR_XOR, bits, exponent);
+    bits = qn__make2(l, IR_OR, bits, qn__make_int(l, exponent->type, F32_ONE));
+    return qn__make_convert(l, IR_BITCAST, bits, value->type);
+}
+
+/* 2^n, of the bits of n where an exponent lies, for n in [-126, 127]. */
+static ir_value *power_of_two(qn__lowering *l, ir_value *bits, ir_type type) {
+    bits = qn__make2(l, IR_ADD, bits, qn__make_int(l, bits->type, F32_ONE));
+    return qn__make_convert(l, IR_BITCAST, bits, type);
+}
+
+/* Of any numbers: of normal ones whose quotient is normal or overflows, that of their fractions, which is scaled in two steps since
+   a power of two may be too large for one; else the target's. */
+static ir_value *slow_quotient(qn__lowering *l, ir_value *a, ir_value *b) {
+    ir_value *of_a = exponent_bits(l, a), *of_b = exponent_bits(l, b);
+    const ir_type words = of_a->type;
+    ir_value *both_normal = both(l, is_normal(l, of_a), is_normal(l, of_b));
+    ir_value *q = sure_quotient(l, with_exponent_of_one(l, a, of_a), with_exponent_of_one(l, b, of_b));
+    ir_value *difference = qn__make2(l, IR_SUB, of_a, of_b);
+    ir_value *is_large =
+        qn__make2(l, IR_SLT, qn__make_int(l, words, (uint64_t)-126 << F32_FRACTION), difference);
+    ir_value *half = qn__make2(l, IR_ASHR, difference, qn__make_int(l, words, 1));
+    half = qn__make2(l, IR_AND, half, qn__make_int(l, words, (uint64_t)-1 << F32_FRACTION));
+    ir_value *rest = qn__make2(l, IR_SUB, difference, half);
+    q = times(l, times(l, q, power_of_two(l, half, a->type)), power_of_two(l, rest, a->type));
+    return qn__make_select(l, both(l, both_normal, is_large), q, divide_any(l, a, b));
 }
 
 static ir_value *in_all_lanes(qn__lowering *l, ir_value *condition) {
@@ -108,16 +161,11 @@ static ir_value *in_all_lanes(qn__lowering *l, ir_value *condition) {
     return all;
 }
 
-static ir_value *quick_quotient(qn__lowering *l, ir_value *a, ir_value *b) {
-    ir_value *inverse = divide(l, like(l, b, 1), b);
-    return refined(l, times(l, a, inverse), inverse, a, b);
-}
-
 /* Of ordinary numbers one inverse makes a quotient and its correction; others, which are rare, leave that way. */
 static ir_value *quotient_f32(qn__lowering *l, ir_value *a, ir_value *b) {
     ir_value *ordinary = is_ordinary(l, b);
     ordinary = both(l, ordinary, is_ordinary(l, a));
-    if (qn__ir_is_const(ordinary) && qn__ir_is_splat(ordinary, 0)) return slow_quotient(l, a, b, ordinary);
+    if (qn__ir_is_const(ordinary) && qn__ir_is_splat(ordinary, 0)) return slow_quotient(l, a, b);
     ir_instr *choice = qn__ir_if(&l->b, in_all_lanes(l, ordinary), &a->type, 1);
     choice->flags = IR_BRANCH;
     const ir_builder outside = l->b;
@@ -125,7 +173,7 @@ static ir_value *quotient_f32(qn__lowering *l, ir_value *a, ir_value *b) {
     ir_value *good = quick_quotient(l, a, b);
     qn__ir_yield(&l->b, &good, 1);
     qn__ir_at_end(&l->b, choice->regions[1]);
-    ir_value *other = slow_quotient(l, a, b, ordinary);
+    ir_value *other = slow_quotient(l, a, b);
     qn__ir_yield(&l->b, &other, 1);
     l->b = outside;
     return choice->results[0];
