@@ -608,8 +608,10 @@ typedef struct qn_translate_desc {
     const char *target;
     const char *dump_pass;
     bool reflect;
-    const char *arch; /* of ptx alone: "sm_60" ... "sm_121"; NULL: the lowest that the kernel can do with */
-    size_t *size;     /* if not NULL: gets the bytes of *text, without the zero behind it */
+    /* ptx: "sm_60" ... "sm_121"; NULL: the lowest that the kernel can do with. wgsl: "subgroups" where the device has that
+       extension, with sub-groups of consecutive work-items; NULL: they are done with local memory. */
+    const char *arch;
+    size_t *size; /* if not NULL: gets the bytes of *text, without the zero behind it */
 } qn_translate_desc;
 QN_API qn_status qn_translate(qn_context *context, const qn_translate_desc *desc, char **text, char **log);
 /* Packs a program for several targets into one piece of bytes to ship (a .qnb; docs/qnb.md has the format), from which

@@ -49,4 +49,11 @@ ir_value *qn__group_choose(qn__group *group, ir_value *condition, ir_type type, 
 /* What an exclusive scan gives the first, or (`exact`) what joins with any x to exactly x. */
 ir_value *qn__group_identity(qn__group *group, ir_combine combine, ir_kind kind, bool exact);
 
+/* Whether it is a sub-group's scan that the device does not do by itself. */
+static inline bool qn__group_lacks_scan(const qn__target *target, const ir_instr *i) {
+    const unsigned combine = i->attr.combine;
+    return target->lacks_sub_group_scans && i->op == IR_GROUP_SCAN && combine != IR_COMBINE_ADD &&
+           combine != IR_COMBINE_FADD && combine != IR_COMBINE_MUL && combine != IR_COMBINE_FMUL;
+}
+
 #endif

@@ -101,6 +101,7 @@ static bool is_word_reduction(const ir_instr *i) {
 static bool is_lowered(const lowering *l, const ir_instr *i) {
     if ((i->op != IR_GROUP_REDUCE && i->op != IR_GROUP_SCAN) || !(i->flags & IR_ACTIVE)) return false;
     if (i->results[0]->type.kind == IR_I64 && l->target->lacks_i64) return true;
+    if (qn__group_lacks_scan(l->target, i)) return true;
     return l->target->lacks_active && !(l->target->has_active_reductions && is_word_reduction(i));
 }
 

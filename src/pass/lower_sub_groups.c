@@ -5,7 +5,10 @@
                                                    %s = scratch[first] + ... + scratch[last of my 32]
 
    That is right only where all work-items of the work-group come by together, which uniformity analysis has to
-   show; otherwise the kernel is refused, and the message names the place. */
+   show; otherwise the kernel is refused, and the message names the place.
+
+   Where the device has sub-groups, but no barriers of theirs, these become the work-group's in the same way, and all
+   of it is done for a kernel that asks for another size. */
 #include "pass/group.h"
 
 typedef struct lowering {
@@ -14,10 +17,16 @@ typedef struct lowering {
     uint32_t size;                /* of a sub-group */
     ir_value *first, *end, *lane; /* linear ids of this sub-group's first, and behind its last; id in it */
     bool wide, any, diverged, changed;
+    bool barriers_alone; /* the device does the rest */
 } lowering;
 
 static bool is_query(const ir_instr *i) {
     return i->op >= IR_SUB_GROUP_SIZE && i->op <= IR_SUB_GROUP_LOCAL_ID;
+}
+
+static bool is_lowered(const lowering *l, const ir_instr *i) {
+    if (l->barriers_alone) return i->op == IR_BARRIER && qn__ir_is_of_sub_group(i);
+    return qn__ir_is_of_sub_group(i) || is_query(i);
 }
 
 /* ---- looking first ---- */
@@ -25,14 +34,17 @@ static bool is_query(const ir_instr *i) {
 /* Below a construct whose work-items diverge, or behind a return that only some take. */
 static void look(lowering *l, const ir_region *region, bool diverged) {
     for (const ir_instr *i = region->first; i && !l->g.context->error; i = i->next) {
-        const bool exchange = qn__ir_is_of_sub_group(i);
-        l->any |= exchange || is_query(i);
+        const bool exchange = is_lowered(l, i) && !is_query(i);
+        l->any |= is_lowered(l, i);
         if (exchange && i->num_operands && qn__ir_bits(i->operands[0]->type) == 64) l->wide = true;
         if (exchange && (diverged || l->diverged))
             qn__pass_refuse(
                 l->g.context, i->loc,
-                "a sub-group operation where the work-items of a work-group may diverge; this device "
-                "has no sub-groups");
+                l->barriers_alone
+                    ? "a sub-group's barrier where the work-items of a work-group may diverge; this device "
+                      "has the work-group's alone"
+                    : "a sub-group operation where the work-items of a work-group may diverge; this device "
+                      "has no sub-groups, or none of the size that is required");
         if (i->op == IR_RETURN && diverged) l->diverged = true;
         if (!qn__ir_is_construct(i)) continue;
         const bool diverges = diverged || qn__uniformity_is_varying_branch(&l->uniformity, i);
@@ -163,7 +175,7 @@ static void visit(lowering *l, ir_region *region) {
         l->g.loops += i->op == IR_LOOP;
         for (uint32_t r = 0; r < i->num_regions; r++) visit(l, i->regions[r]);
         l->g.loops -= i->op == IR_LOOP;
-        if (qn__ir_is_of_sub_group(i) || is_query(i)) lower(l, i);
+        if (is_lowered(l, i)) lower(l, i);
     }
 }
 
@@ -179,11 +191,14 @@ static void begin(lowering *l, qn__pass_context *context) {
 }
 
 bool qn__pass_lower_sub_groups(qn__pass_context *context) {
+    const qn__target *target = &context->options->target;
+    const uint32_t required = context->function->required_sub_group_size;
     lowering l = {.uniformity = qn__uniformity_analyse(context->scratch, context->function)};
     l.g.context = context;
+    l.barriers_alone = !target->lacks_sub_groups && (!required || required == target->sub_group_size);
     look(&l, context->function->body, false);
     if (!l.any || context->error) return false;
-    begin(&l, context);
+    if (!l.barriers_alone) begin(&l, context);
     visit(&l, context->function->body);
     return l.changed;
 }

@@ -1,6 +1,7 @@
-/* Reductions and scans of i64 in a sub-group, where the target has it as two words only: the values are joined by
+/* Reductions and scans of i64 in a sub-group, where the target has it as two words only, and scans that it has no
+   instruction for (WGSL's are of sums and products): the values are joined by
    shuffles, in steps twice as wide each time, up to the widest sub-group there is (Hillis and Steele, "Data parallel
-   algorithms"). What the last work-item then holds is the reduction.
+   algorithms"). What the last work-item then holds is the reduction. Where each has one known size, as with WGSL, the steps stop there.
 
        %s = group_reduce combine add scope sub_group %x   ->   %y = sub_group_shuffle %x, lane - 1
                                                                %x1 = lane >= 1 ? %y + %x : %x
@@ -23,7 +24,10 @@ static ir_value *from_before(qn__group *g, ir_value *value, ir_value *lane, ir_v
 }
 
 static ir_value *inclusive_scan(qn__group *g, ir_combine combine, ir_value *value, ir_value *lane) {
-    for (int64_t step = 1; step < WIDEST_SUB_GROUP; step *= 2) {
+    const qn__target *target = &g->context->options->target;
+    const bool is_known = target->lacks_sub_group_scans && target->sub_group_size;
+    const int64_t widest = is_known ? target->sub_group_size : WIDEST_SUB_GROUP;
+    for (int64_t step = 1; step < widest; step *= 2) {
         ir_value *is_behind = qn__ir_op2(&g->b, IR_ULE, qn__group_word(g, step), lane);
         ir_value *before = from_before(g, value, lane, is_behind, step);
         value = qn__ir_select(&g->b, is_behind, qn__ir_combine(&g->b, combine, before, value), value);
@@ -42,12 +46,14 @@ static ir_value *lowered(qn__group *g, const ir_instr *i) {
     if (!(i->flags & IR_EXCLUSIVE)) return scan;
     ir_value *is_behind = qn__group_with(g, IR_NE, lane, 0);
     ir_value *before = from_before(g, scan, lane, is_behind, 1);
-    return qn__ir_select(&g->b, is_behind, before, qn__group_identity(g, combine, IR_I64, false));
+    return qn__ir_select(&g->b, is_behind, before,
+                         qn__group_identity(g, combine, (ir_kind)i->results[0]->type.kind, false));
 }
 
-static bool is_lowered(const ir_instr *i) {
-    return (i->op == IR_GROUP_REDUCE || i->op == IR_GROUP_SCAN) && i->attr.scope == IR_SCOPE_SUB_GROUP &&
-           i->results[0]->type.kind == IR_I64;
+static bool is_lowered(const qn__group *g, const ir_instr *i) {
+    if ((i->op != IR_GROUP_REDUCE && i->op != IR_GROUP_SCAN) || i->attr.scope != IR_SCOPE_SUB_GROUP)
+        return false;
+    return i->results[0]->type.kind == IR_I64 || qn__group_lacks_scan(&g->context->options->target, i);
 }
 
 static bool visit(qn__group *g, ir_region *region) {
@@ -56,7 +62,7 @@ static bool visit(qn__group *g, ir_region *region) {
         next = i->next;
         qn__rewrite_operands(&g->rewrite, i);
         for (uint32_t r = 0; r < i->num_regions; r++) changed |= visit(g, i->regions[r]);
-        if (!is_lowered(i)) continue;
+        if (!is_lowered(g, i)) continue;
         qn__ir_at(&g->b, i);
         qn__rewrite_set(&g->rewrite, i->results[0], lowered(g, i));
         qn__ir_unlink(i);

@@ -97,9 +97,11 @@ static const phase phases[] = {
     {"what the target lacks",
      1,
      {{"lower_printf", qn__pass_lower_printf, 0, FUNCTION, ONLY(lacks_printf)},
-      {"mem2reg", qn__pass_mem2reg, 0, FUNCTION, ONLY(lacks_sub_groups)}, /* shows what is uniform */
+      {"mem2reg", qn__pass_mem2reg, 0, FUNCTION,
+       EITHER(lacks_sub_groups, lacks_sub_group_barriers)}, /* shows what is uniform */
       {"lower_active", qn__pass_lower_active, 0, FUNCTION, EITHER(lacks_active, lacks_i64)},
-      {"lower_sub_groups", qn__pass_lower_sub_groups, 0, FUNCTION, ONLY(lacks_sub_groups)},
+      {"lower_sub_groups", qn__pass_lower_sub_groups, 0, FUNCTION,
+       EITHER(lacks_sub_groups, lacks_sub_group_barriers)},
       {"lower_collectives", qn__pass_lower_collectives, 0, FUNCTION, ONLY(lacks_collectives)},
       {"lower_wide_groups", qn__pass_lower_wide_groups, 0, FUNCTION, ONLY(lacks_i64)},
       {"lower_dot4", qn__pass_lower_dot4, 0, FUNCTION, ALL},

@@ -226,6 +226,23 @@ static qn_status translate_packed(qn_context *context, const qn_translate_desc *
     return status;
 }
 
+/* A device with what `arch` names: WGSL's extensions, or PTX's architecture. */
+static qn_status find_device(qn_context *context, qn__target_kind kind, const char *arch,
+                             qn__target *target) {
+    *target = (qn__target){.kind = kind};
+    if (kind == QN__TARGET_WGSL) {
+        target->lacks_sub_groups = !arch;
+        if (!arch || strcmp(arch, "subgroups") == 0) return QN_OK;
+        return qn__fail(context, QN_ERROR_ARGUMENT, "wgsl has no extension '%.100s'; there is subgroups",
+                        arch);
+    }
+    qn_status status = qn__find_arch(context, arch, &target->arch);
+    if (!status && arch && kind != QN__TARGET_PTX)
+        status = qn__fail(context, QN_ERROR_ARGUMENT, "'%s' is an architecture of ptx; the target is %s",
+                          arch, qn__target_name(kind));
+    return status;
+}
+
 qn_status qn_translate(qn_context *context, const qn_translate_desc *given, char **text, char **log) {
     if (log) *log = NULL;
     qn_status status = qn__check(context, QN__OBJECT_CONTEXT, "qn_translate", "context");
@@ -238,15 +255,12 @@ qn_status qn_translate(qn_context *context, const qn_translate_desc *given, char
     qn__target_kind target = QN__TARGET_IR;
     status = qn__find_target(context, desc.target, &target);
     if (status) return status;
-    uint32_t arch;
-    status = qn__find_arch(context, desc.arch, &arch);
-    if (!status && desc.arch && target != QN__TARGET_PTX)
-        status = qn__fail(context, QN_ERROR_ARGUMENT, "'%s' is an architecture of ptx; the target is %s",
-                          desc.arch, qn__target_name(target));
+    qn__target made_for;
+    status = find_device(context, target, desc.arch, &made_for);
     if (status) return status;
     qn__program_input input;
     status = qn__program_request(context, &desc.program, "qn_translate", &input);
-    input.request.target = (qn__target){.kind = target, .arch = arch};
+    input.request.target = made_for;
     if (!status && input.qnb)
         status = translate_packed(context, &desc, &input, text);
     else if (!status)

@@ -1,7 +1,6 @@
 // sub_group_all and sub_group_any: only the last work-item of the group differs.
 // needs: sub_groups
 // skip: opencl its drivers lack sub-groups, and && parts the work-items, which local memory cannot serve
-// skip: webgpu sub-groups are not used there, and && parts the work-items, which local memory cannot serve
 // kernel: run
 // global: 21
 // local: 21

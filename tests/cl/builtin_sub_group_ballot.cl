@@ -1,7 +1,6 @@
 // sub_group_ballot and what counts and finds the bits of a ballot.
 // needs: sub_groups
 // skip: opencl its drivers lack sub-groups, and && parts the work-items, which local memory cannot serve
-// skip: webgpu sub-groups are not used there, and && parts the work-items, which local memory cannot serve
 // kernel: run
 // global: 21
 // local: 21

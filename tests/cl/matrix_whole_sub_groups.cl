@@ -1,5 +1,6 @@
 // Matrix fragments are held by whole sub-groups: a launch with others is refused, also where only the last work-group has one.
 // skip: vulkan its sub-groups may have fewer than 32 work-items
+// skip: webgpu its sub-groups may have fewer than 32 work-items
 // skip: opencl its sub-groups may have more than 32 work-items
 // kernel: run
 // global: 24

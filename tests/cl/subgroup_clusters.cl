@@ -1,7 +1,6 @@
 // The active work-items of clusters of a sub-group, and numbers of 8 and 16 bits and truth values over the active ones.
 // needs: sub_groups
 // skip: opencl its drivers lack sub-groups; where work-items diverge, local memory cannot serve
-// skip: webgpu sub-groups are not used there, and their work-items part, which local memory cannot serve
 // kernel: clusters
 // global: 64
 // local: 64

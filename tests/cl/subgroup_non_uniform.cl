@@ -2,7 +2,6 @@
 // that some leave before others, and behind a return. Each is held against what one work-item computes by itself.
 // needs: sub_groups
 // skip: opencl its drivers lack sub-groups; where work-items diverge, local memory cannot serve
-// skip: webgpu sub-groups are not used there, and their work-items part, which local memory cannot serve
 // kernel: joined
 // global: 72
 // local: 36

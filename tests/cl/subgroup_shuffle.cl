@@ -1,7 +1,6 @@
 // Shuffles: by index, xor, up and down.
 // needs: sub_groups
 // skip: opencl its drivers lack sub-groups, and || parts the work-items, which local memory cannot serve
-// skip: webgpu sub-groups are not used there, and their work-items part, which local memory cannot serve
 // options: -cl-std=CL3.0
 // kernel: run
 // global: 32

@@ -97,6 +97,24 @@ class Compile(ToolTest):
         fours = self.quern("compile", "fours.cl", "--target", "wgsl")
         self.assertRegex(fours, r"let x_\d+ = .* >> 4u;")  # pointers count vectors
         self.assertRegex(fours, r"x_of_qn_kernel_k\[v\d+\] = ")
+        self.write("joined.cl", "kernel void k(global int *x) {\n    int i = get_local_id(0);\n    x[i] = sub_group_reduce_add(x[i]);\n}\n")
+        self.assertNotIn("enable", self.quern("compile", "joined.cl", "--target", "wgsl"))  # through local memory
+        joined = self.quern("compile", "joined.cl", "--target", "wgsl", "--arch", "subgroups")
+        self.assertTrue(joined.startswith("enable subgroups;\ndiagnostic(off, subgroup_uniformity);\n"))
+        self.assertRegex(joined, r"let v\d+ = subgroupAdd\(v\d+\);")
+        self.assertIn("@workgroup_size(local_x * local_y * local_z)", joined)
+        self.assertNotIn("enable", self.quern("compile", "saxpy.cl", "--target", "wgsl", "--arch", "subgroups"))
+        self.write("parted.cl", "kernel void k(global int *x) {\n    int i = get_local_id(0);\n"
+                                "    if (x[i]) x[i] = sub_group_non_uniform_reduce_add(x[i]);\n}\n")
+        self.assertIn("subgroupAdd", self.quern("compile", "parted.cl", "--target", "wgsl", "--arch", "subgroups"))
+        self.quern("compile", "parted.cl", "--target", "wgsl", status=RUN_FAILED, error="(parted.cl:3)")
+        self.write("meets.cl", "kernel void k(global int *x) {\n    x[0] += sub_group_reduce_add(1);\n    if (get_local_id(0) < 9)\n"
+                               "        sub_group_barrier(CLK_GLOBAL_MEM_FENCE);\n}\n")
+        self.quern("compile", "meets.cl", "--target", "wgsl", "--arch", "subgroups", status=RUN_FAILED,
+                   error="(meets.cl:4)")
+        self.write("sized.cl", "__attribute__((intel_reqd_sub_group_size(16)))\nkernel void k(global int *x) { x[0] = sub_group_reduce_add(1); }\n")
+        self.assertIn("var<workgroup>", self.quern("compile", "sized.cl", "--target", "wgsl", "--arch", "subgroups"))
+        self.quern("compile", "joined.cl", "--target", "wgsl", "--arch", "sm_80", status=USAGE, error="there is subgroups")
         self.write("chased.cl", "kernel void k(global long *x) {\n    *(global int *)x[0] = 1;\n}\n")
         self.write("wide.cl", "kernel void k(global double *x) { x[0] = 1; }\n")
         self.quern("compile", "wide.cl", "--target", "wgsl", status=COMPILE_ERROR, error="wide.cl:1:")

@@ -41,7 +41,6 @@ static const struct lowered {
     {QN__TARGET_WGSL, IR_FCONVERT, IR_BITCAST, IR_F16, 1, "lower_conversions"},
     {QN__TARGET_WGSL, IR_UDOT4, IR_SUDOT4, ANY, 1, "lower_dot4"},
     {QN__TARGET_WGSL, IR_BF16_TO_F32, IR_F32_TO_E5M2_SAT, ANY, 1, "lower_small_floats"},
-    {QN__TARGET_WGSL, IR_GROUP_ALL, IR_SUB_GROUP_BALLOT, ANY, 1, "lower_sub_groups"},
     {QN__TARGET_WGSL, IR_FREM, IR_FREM, ANY, 1, "fmod is a function of src/lib"},
     {QN__TARGET_PTX, IR_FREM, IR_FREM, ANY, 1, "fmod is a function of src/lib"},
 };

@@ -46,6 +46,12 @@ static qn_status add_constants(qn__code *code, char *why) {
     return QN_OK;
 }
 
+/* The directive, at the head of the text, becomes blanks. */
+static void leave_out_enable(char *text) {
+    if (strncmp(text, "enable ", 7) != 0) return;
+    for (char *at = text; *at && *at != '\n'; at++) *at = ' ';
+}
+
 static qn_status load(qn__code *code, const char *text, size_t size, char *why) {
     if (!code->info->num_kernels) return QN_OK;
     code->text = qn__allocate(code->gpu->services->allocator, size + 1);
@@ -53,8 +59,9 @@ static qn_status load(qn__code *code, const char *text, size_t size, char *why) 
     memcpy(code->text, text, size);
     code->text[size] = 0;
     code->text_size = size;
+    if (code->gpu->dialect->refuses_enable) leave_out_enable(code->text);
     pthread_mutex_lock(&code->gpu->lock);
-    qn_status status = build(code, text, size, why);
+    qn_status status = build(code, code->text, size, why);
     if (!status) status = add_constants(code, why);
     pthread_mutex_unlock(&code->gpu->lock);
     return status;

@@ -59,6 +59,33 @@ static void describe(qn__gpu *gpu) {
     snprintf(gpu->cache_key, sizeof gpu->cache_key, "WebGPU; %s; %s", gpu->version, gpu->description);
 }
 
+/* Of devices whose sub-groups have one size and are consecutive work-items, which the interface does not tell: those of NVIDIA,
+   and Mesa's software driver, which says how wide its vectors are: "llvmpipe (LLVM 15.0.6, 256 bits)". */
+static uint32_t sub_group_size(const qn__gpu *gpu) {
+    enum { NVIDIA = 0x10de, WIDTH = 32 };
+    wg_adapter_info info = {0};
+    char text[160];
+    gpu->api->wgpuAdapterGetInfo(gpu->adapter, &info);
+    if (info.vendor_id == NVIDIA) return WIDTH;
+    qn__wg_copy_text(text, sizeof text, info.device);
+    unsigned version[3], bits;
+    const bool known =
+        sscanf(text, "llvmpipe (LLVM %u.%u.%u, %u bits)", &version[0], &version[1], &version[2], &bits) == 4;
+    return known && info.type == WG_ADAPTER_CPU && bits >= 128 && bits <= 1024 ? bits / 32 : 0;
+}
+
+/* What the adapter has of what is of use. */
+static size_t choose_features(qn__gpu *gpu, uint32_t features[2], bool *times) {
+    const wg_dialect *dialect = gpu->dialect;
+    size_t count = 0;
+    *times = gpu->api->wgpuAdapterHasFeature(gpu->adapter, dialect->times_feature);
+    if (*times) features[count++] = dialect->times_feature;
+    if (gpu->api->wgpuAdapterHasFeature(gpu->adapter, dialect->sub_groups_feature))
+        gpu->sub_group_size = sub_group_size(gpu);
+    if (gpu->sub_group_size) features[count++] = dialect->sub_groups_feature;
+    return count;
+}
+
 static qn_status open_device(qn__gpu *gpu, char *why) {
     wg_limits limits = {0};
     gpu->api->wgpuAdapterGetLimits(gpu->adapter, &limits);
@@ -70,11 +97,13 @@ static qn_status open_device(qn__gpu *gpu, char *why) {
                           .on = trusts,
                           .num_off = 1,
                           .off = rounds};
-    const bool times = gpu->api->wgpuAdapterHasFeature(gpu->adapter, gpu->dialect->times_feature);
+    uint32_t features[2];
+    bool times;
+    const size_t num_features = choose_features(gpu, features, &times);
     const wg_device_desc desc = {
         .chain = gpu->dialect->has_toggles ? &toggles.chain : NULL,
-        .num_features = times,
-        .features = &gpu->dialect->times_feature,
+        .num_features = num_features,
+        .features = features,
         .limits = &limits,
         .lost = {.mode = WG_ALLOW_PROCESS_EVENTS, .call = (void (*)(void))was_lost, .user = gpu},
         .error = {.call = qn__wg_note_error, .user = gpu},
@@ -144,7 +173,7 @@ static void gpu_info(const qn__gpu *gpu, qn_device_info *info) {
         .description = gpu->description,
         .driver = gpu->version,
         .compute_units = 1, /* the interface does not tell */
-        .sub_group_size = 32,
+        .sub_group_size = gpu->sub_group_size ? gpu->sub_group_size : 32,
         .max_group_size = gpu->max_group,
         .max_local_size = {gpu->max_local[0], gpu->max_local[1], gpu->max_local[2]},
         .max_global_size = {most, most, most},
@@ -159,7 +188,8 @@ static void target(const qn__gpu *gpu, qn__target *target) {
     enum { LLVMPIPE_LOOPS = 65535 }; /* as in Vulkan's backend: the only software driver there is for it */
     *target =
         (qn__target){.kind = QN__TARGET_WGSL,
-                     .sub_group_size = 32,
+                     .sub_group_size = gpu->sub_group_size ? gpu->sub_group_size : 32,
+                     .lacks_sub_groups = !gpu->sub_group_size,
                      .loop_limit = gpu->emulated ? LLVMPIPE_LOOPS : 0,
                      .lacks_fast_fma32 = gpu->emulated, /* Mesa's software driver multiplies and adds */
                      .lacks_exact_fma = gpu->emulated,

@@ -12,6 +12,8 @@ static const wg_dialect wgpu = {.name = "wgpu-native",
                                 .message_when_done = true,
                                 .limits_behind = 3,
                                 .times_feature = 9,
+                                .sub_groups_feature = 0x30021, /* its own; WebGPU's is never there */
+                                .refuses_enable = true,
                                 .times_chained = true};
 static const wg_dialect dawn = {.name = "Dawn",
                                 .asking = "2",
@@ -19,6 +21,7 @@ static const wg_dialect dawn = {.name = "Dawn",
                                 .limits_behind = 4,
                                 .refuses_aliases = true,
                                 .times_feature = 3,
+                                .sub_groups_feature = 13,
                                 .has_toggles = true};
 
 void qn__wg_copy_text(char *out, size_t size, wg_text text) {

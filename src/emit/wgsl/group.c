@@ -35,10 +35,15 @@ static const char *word(wgsl_emitter *e, qn__implicit_kind kind, uint32_t dim) {
 
 static const char *const axes[] = {"x", "y", "z"};
 
-static const char *builtin(wgsl_emitter *e, unsigned which, uint32_t dim) {
-    static const char *const names[] = {"global_id", "local_id", "group_id"};
+const char *qn__wgsl_builtin(wgsl_emitter *e, unsigned which) {
+    static const char *const names[] = {"global_id",   "local_id", "group_id",
+                                        "local_index", "sub_size", "lane"};
     e->builtins |= 1u << which;
-    return qn__wgsl_text(e, "%s.%s", names[which], axes[dim]);
+    return names[which];
+}
+
+static const char *builtin(wgsl_emitter *e, unsigned which, uint32_t dim) {
+    return qn__wgsl_text(e, "%s.%s", qn__wgsl_builtin(e, which), axes[dim]);
 }
 
 void qn__wgsl_guard(wgsl_emitter *e) {
@@ -83,7 +88,7 @@ static const char *query(wgsl_emitter *e, const ir_instr *instr, const char **hi
             e, instr->op == IR_GLOBAL_SIZE ? QN__IMPLICIT_GLOBAL_SIZE : QN__IMPLICIT_GLOBAL_OFFSET, dim);
         *high = qn__wgsl_param(e, offset + 4);
         return qn__wgsl_param(e, offset);
-    default: return NULL;
+    default: return qn__wgsl_sub_group_query(e, (ir_op)instr->op);
     }
 }
 
@@ -134,7 +139,11 @@ bool qn__wgsl_group(wgsl_emitter *e, const ir_instr *instr) {
         define_query(e, instr);
         return true;
     }
-    if (instr->op != IR_BARRIER) return false;
-    barrier(e, instr);
-    return true;
+    if (instr->op == IR_BARRIER) {
+        barrier(e, instr);
+        return true;
+    }
+    const char *text = qn__ir_is_of_sub_group(instr) ? qn__wgsl_sub_group(e, instr) : NULL;
+    if (text) qn__wgsl_define(e, instr->results[0], text);
+    return text != NULL;
 }

@@ -1,6 +1,6 @@
 /* The WGSL target, inside: what its files share. wgsl.c is the frame of a module and its kernels, plan.c decides which
    values and memory a kernel has, text.c names, types and lines, data.c constants, ops.c operations on values, memory.c
-   what touches memory, atomic.c atomics, group.c ids and barriers, flow.c constructs.
+   what touches memory, atomic.c atomics, group.c ids and barriers, sub_group.c sub-groups, flow.c constructs.
 
    WGSL has words: integers are u32, those of 8 and 16 bits with zeros above, f16 is the u32 of its bits (arithmetic on all
    three has been lowered). An i64 is a vec2<u32>, low word first, or its low word alone where nothing else is wanted.
@@ -81,10 +81,19 @@ typedef struct wgsl_emitter {
     ir_loc loc;        /* of the instruction at work, for errors */
     uint32_t builtins; /* bits: WGSL_* */
     bool guarded, uses_sync, prints, uses_params, uses_zero, has_dynamic, hides;
+    bool uses_sub_groups, enables_sub_groups; /* the kernel, the module */
 } wgsl_emitter;
 
 enum { WGSL_BASE = 256 /* the address of a buffer's begin, as a number: null is none */ };
-enum { WGSL_GLOBAL_ID, WGSL_LOCAL_ID, WGSL_GROUP_ID, WGSL_BUILTINS };
+enum { /* values of the language; the first three are vectors */
+       WGSL_GLOBAL_ID,
+       WGSL_LOCAL_ID,
+       WGSL_GROUP_ID,
+       WGSL_LOCAL_INDEX,
+       WGSL_SUB_GROUP_SIZE,
+       WGSL_SUB_GROUP_LANE,
+       WGSL_BUILTINS
+};
 
 /* ---- text.c ---- */
 
@@ -133,9 +142,17 @@ const char *qn__wgsl_address(wgsl_emitter *e, const ir_value *pointer);
 const char *qn__wgsl_param(wgsl_emitter *e, uint32_t offset);
 /* The offset of an implicit argument in the parameter block; it is added where it is new. */
 uint32_t qn__wgsl_implicit(wgsl_emitter *e, qn__implicit_kind kind, uint32_t dim);
+const char *qn__wgsl_builtin(wgsl_emitter *e, unsigned which); /* WGSL_*; its name */
 void qn__wgsl_guard(wgsl_emitter *e);
 void qn__wgsl_find_first_write(wgsl_emitter *e);             /* behind the numbering of instructions */
 bool qn__wgsl_group(wgsl_emitter *e, const ir_instr *instr); /* false: none of its */
+
+/* ---- sub_group.c ---- */
+
+extern const char *const qn__wgsl_directives; /* at the head of a module with sub-groups */
+extern const char *const qn__wgsl_numbers;    /* the ids in a work-group that is one line */
+const char *qn__wgsl_sub_group_query(wgsl_emitter *e, ir_op op);
+const char *qn__wgsl_sub_group(wgsl_emitter *e, const ir_instr *instr); /* NULL: none of its */
 
 /* ---- memory.c, atomic.c ---- */
 

@@ -1,6 +1,5 @@
 /* The WGSL target: text of WGSL for WebGPU, by the ABI of src/emit/gpu_abi.h (WGSL, W3C). This file is the frame: a
-   module's variables, and kernels with their parameters. What WGSL lacks (addresses, 64-bit and narrow integers, jumps,
-   sub-groups) passes have lowered, but for pointers, which plan.c finds arrays for. */
+   module's variables, and kernels with their parameters. What WGSL lacks (addresses, 64-bit and narrow integers, jumps) passes have lowered, but for pointers, which plan.c finds arrays for. */
 #include <string.h>
 
 #include "emit/cfamily.h"
@@ -141,17 +140,24 @@ static void look(ir_instr *instr, void *user) {
 }
 
 static void signature(wgsl_emitter *e, qn__buf *out) {
-    static const char *const builtins[WGSL_BUILTINS] = {"@builtin(global_invocation_id) global_id",
-                                                        "@builtin(local_invocation_id) local_id",
-                                                        "@builtin(workgroup_id) group_id"};
+    static const char *const builtins[WGSL_BUILTINS] = {"global_invocation_id", "local_invocation_id",
+                                                        "workgroup_id",         "local_invocation_index",
+                                                        "subgroup_size",        "subgroup_invocation_id"};
     const char *comma = "";
-    qn__buf_printf(out, "\n@compute @workgroup_size(local_x, local_y, local_z)\nfn %s(", e->symbol);
+    const bool in_line = e->uses_sub_groups,
+               numbers = in_line && e->builtins & (1u << WGSL_GLOBAL_ID | 1u << WGSL_LOCAL_ID);
+    const uint32_t made = in_line ? 1u << WGSL_GLOBAL_ID | 1u << WGSL_LOCAL_ID : 0;
+    if (numbers) e->builtins |= 1u << WGSL_LOCAL_INDEX | 1u << WGSL_GROUP_ID;
+    qn__buf_printf(out, "\n@compute @workgroup_size(%s)\nfn %s(",
+                   in_line ? "local_x * local_y * local_z" : "local_x, local_y, local_z", e->symbol);
     for (unsigned i = 0; i < WGSL_BUILTINS; i++) {
-        if (!(e->builtins >> i & 1)) continue;
-        qn__buf_printf(out, "%s%s: vec3<u32>", comma, builtins[i]);
+        if (!(e->builtins & ~made & 1u << i)) continue;
+        qn__buf_printf(out, "%s@builtin(%s) %s: %s", comma, builtins[i], qn__wgsl_builtin(e, i),
+                       i <= WGSL_GROUP_ID ? "vec3<u32>" : "u32");
         comma = ", ";
     }
     qn__buf_puts(out, ") {\n");
+    if (numbers) qn__buf_puts(out, qn__wgsl_numbers);
     if (e->uses_zero) qn__buf_puts(out, "    var zero = 0u; /* not known to compilers of constants */\n");
     if (e->hides) /* the number of dimensions is 3 at most */
         qn__buf_printf(out, "    let nothing = %s >> 2u; /* 0 */\n",
@@ -226,6 +232,7 @@ static void begin_kernel(wgsl_emitter *e, ir_function *kernel, const qn__kernel_
     e->implicit_size = e->num_instrs = e->num_temps = e->builtins = 0;
     e->guarded = true;
     e->uses_sync = e->prints = e->uses_params = e->uses_zero = e->has_dynamic = e->hides = false;
+    e->uses_sub_groups = false;
     e->text.depth = 1;
 }
 
@@ -249,6 +256,7 @@ static void emit_kernel(wgsl_emitter *e, ir_function *kernel, qn__buf *text) {
     qn__wgsl_variables(e);
     qn__wgsl_region(e, kernel->body);
     declare_buffers(e);
+    e->enables_sub_groups |= e->uses_sub_groups;
     signature(e, text);
     if (body.len) qn__buf_append(text, body.data, body.len);
     qn__buf_puts(text, "}\n");
@@ -280,6 +288,7 @@ static void emit(qn__arena *arena, ir_module *module, const qn__emit_options *op
     qn__wgsl_place_constants(&e);
     for (size_t i = 0; i < module->functions.len; i++)
         if (module->functions.data[i]->is_kernel) emit_kernel(&e, module->functions.data[i], &body);
+    if (e.enables_sub_groups) qn__buf_puts(&text, qn__wgsl_directives);
     local_size(module, &text);
     if (e.globals.len) qn__buf_append(&text, e.globals.data, e.globals.len);
     if (e.helpers.len) qn__buf_append(&text, e.helpers.data, e.helpers.len);
@@ -300,9 +309,9 @@ const qn__emitter qn__emitter_wgsl = {
             .lacks_i64_atomics = true,
             .lacks_conversions = true,
             .lacks_float_atomic_add = true,
-            .lacks_sub_groups = true,
-            .lacks_sub_group_shuffle = true,
             .lacks_linear_sub_groups = true,
+            .lacks_sub_group_barriers = true,
+            .lacks_sub_group_scans = true,
             .lacks_collectives = true,
             .lacks_printf = true,
             .lacks_long_vectors = true,
