@@ -164,6 +164,51 @@ static const char *converted(c_emitter *e, const ir_instr *instr) {
     return text.data;
 }
 
+/* Of two vectors of the result's type, in one piece: from lanes alone compilers do not find the instruction when shuffles follow each other. */
+static const char *shuffled(c_emitter *e, const ir_instr *instr) {
+    const ir_value *a = instr->operands[0], *b = instr->operands[1];
+    const ir_type type = instr->results[0]->type;
+    if (!qn__ir_same(a->type, type) || !qn__ir_same(b->type, type)) return NULL;
+    const char *places =
+        qn__c_wide_type(e, qn__ir_type(qn__ir_bits(type) == 64 ? IR_I64 : IR_I32, type.lanes), "");
+    const char *name = qn__arena_printf(e->arena, "qn_shuffle_%s", places);
+    if (qn__c_need(e, name))
+        qn__buf_printf(&e->helpers,
+                       "#ifdef __clang__\n#define %s(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)\n"
+                       "#else\n#define %s(a, b, ...) __builtin_shuffle(a, b, (%s){__VA_ARGS__})\n#endif\n",
+                       name, name, places);
+    qn__buf text;
+    qn__buf_init(&text, e->arena);
+    qn__buf_printf(&text, "%s(%s, %s", name, qn__c_wide_use(e, a), qn__c_wide_use(e, b));
+    for (unsigned lane = 0; lane < type.lanes; lane++) {
+        const unsigned from = instr->attr.lanes[lane];
+        qn__buf_printf(&text, ", %u", from < 2u * type.lanes ? from : 0);
+    }
+    qn__buf_puts(&text, ")");
+    return text.data;
+}
+
+/* Of so many words. */
+static const char *unsigned_type(c_emitter *e, unsigned lanes) {
+    const char *name = qn__arena_printf(e->arena, "v%uu32", lanes);
+    if (qn__c_need(e, name))
+        qn__buf_printf(&e->helpers, "typedef u32 %s __attribute__((vector_size(%u)));\n", name, 4 * lanes);
+    return name;
+}
+
+/* Of all lanes by one constant. */
+static const char *shifted(c_emitter *e, const ir_instr *instr) {
+    const ir_value *a = instr->operands[0], *by = instr->operands[1];
+    const ir_type type = instr->results[0]->type;
+    if (!qn__ir_is_const(by) || by->bits[0] >= qn__ir_bits(type)) return NULL;
+    for (unsigned lane = 1; lane < by->type.lanes; lane++)
+        if (by->bits[lane] != by->bits[0]) return NULL;
+    return qn__arena_printf(e->arena, "(%s)((%s)%s %s %u)", qn__c_wide_type(e, type, ""),
+                            instr->op == IR_ASHR ? qn__c_wide_type(e, type, "")
+                                                 : unsigned_type(e, type.lanes),
+                            qn__c_wide_use(e, a), instr->op == IR_SHL ? "<<" : ">>", (unsigned)by->bits[0]);
+}
+
 static const char *operation(c_emitter *e, const ir_instr *instr) {
     static const struct {
         ir_op op;
@@ -180,11 +225,7 @@ static const char *operation(c_emitter *e, const ir_instr *instr) {
         if (table[i].op != instr->op) continue;
         const char *cast = "";
         if (table[i].is_unsigned) {
-            const char *name = qn__arena_printf(e->arena, "v%uu32", type.lanes);
-            if (qn__c_need(e, name))
-                qn__buf_printf(&e->helpers, "typedef u32 %s __attribute__((vector_size(%u)));\n", name,
-                               4 * (unsigned)type.lanes);
-            cast = qn__arena_printf(e->arena, "(%s)", name);
+            cast = qn__arena_printf(e->arena, "(%s)", unsigned_type(e, type.lanes));
         }
         return qn__arena_printf(e->arena, "(%s)(%s%s %s %s%s)", vector, cast,
                                 qn__c_wide_use(e, instr->operands[0]), table[i].spelling, cast,
@@ -199,6 +240,10 @@ static const char *operation(c_emitter *e, const ir_instr *instr) {
     case IR_SUDOT4: return dotted(e, instr);
     case IR_S2F:
     case IR_U2F: return converted(e, instr);
+    case IR_SHUFFLE: return shuffled(e, instr);
+    case IR_SHL:
+    case IR_LSHR:
+    case IR_ASHR: return shifted(e, instr);
     case IR_BITCAST:
         if (a->type.lanes != type.lanes) return NULL;
         return qn__arena_printf(e->arena, "(%s)%s", vector, qn__c_wide_use(e, a));
