@@ -1,8 +1,8 @@
 /* qn_kernels_sort: radix sort with kernels/sort.cl. On devices whose work-groups go on while others wait a pass is one kernel, elsewhere
-   three; a processor's work-items go through their chunks one by one. */
+   three; a processor's work-items go through their chunks one by one. Many short rows of keys alone are another thing there (network.h). */
 #include <stdio.h>
 
-#include "kernels/op.h"
+#include "kernels/network.h"
 
 enum { BITS_A_PASS = 8, DIGITS = 256 };
 
@@ -21,7 +21,8 @@ typedef struct plan {
     qn_kernel *first;                         /* of the first pass, where values are places */
     uint32_t group, tile, passes, chunks, place_size, tiles;
     uint64_t rows, length, chunk_size;
-    uint64_t batch; /* rows that are sorted at once */
+    uint64_t batch;      /* rows that are sorted at once */
+    qn__network network; /* without a kernel: all of the above */
 } plan;
 
 /* How a device sorts best: work-items, sub-groups and keys a work-item. */
@@ -113,12 +114,19 @@ static qn_status get_kernels(qn_kernels *kernels, const request *r, const shape 
 static uint64_t divide_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
+static qn__network_rows network_rows(const request *r, const plan *p) {
+    return (qn__network_rows){r->keys, r->to_keys, p->rows, p->length, p->length, r->descending};
+}
+
 static qn_status make_sort(qn_kernels *kernels, const void *request_, void *out) {
     const request *r = request_;
     plan *p = out;
     const uint32_t rank = r->keys.rank;
     p->length = rank ? r->keys.sizes[rank - 1] : 1;
     p->rows = qn_array_count(&r->keys) / p->length;
+    const qn__network_rows rows = network_rows(r, p);
+    const qn_status status = r->kind ? QN_OK : qn__network_get(kernels, &rows, &p->network);
+    if (status || p->network.kernel) return status;
     const shape s = shape_of(kernels, r, p->rows, p->length);
     p->group = s.group;
     p->passes = qn__element(r->keys.type)->size * 8 / BITS_A_PASS;
@@ -277,6 +285,8 @@ static qn_status run_sort(qn_kernels *kernels, qn_stream *stream, const plan *p,
                        r->values.offset},
               .to = {r->to_keys.buffer, r->kind ? r->to_values.buffer : NULL, r->to_keys.offset,
                      r->to_values.offset}};
+    const qn__network_rows rows = network_rows(r, p);
+    if (p->network.kernel) return qn__network_launch(stream, &p->network, &rows);
     qn_status status = get_memory(kernels, &w);
     for (uint64_t row = 0; row < p->rows && !status; row += p->batch)
         status = sort_batch(&w, row, least(p->batch, p->rows - row));

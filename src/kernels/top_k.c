@@ -1,9 +1,9 @@
 /* qn_kernels_top_k, with kernels/top_k.cl: the last key that is wanted is found digit by digit, then those before it are taken, and sorted. A
    row is a work-group's; where rows are few and long they are cut into parts. Where most of a row is wanted it is sorted. Where few are,
-   kernels/top_few.cl reads the row once. */
+   kernels/top_few.cl reads the row once. Many short rows on a processor, without places, are another thing (network.h). */
 #include <stdio.h>
 
-#include "kernels/op.h"
+#include "kernels/network.h"
 
 static qn_status check_shape(const qn_kernels *kernels, const char *name, const qn_array *to,
                              const qn_array *from) {
@@ -71,6 +71,7 @@ typedef struct plan {
     qn_kernel *first,
         *merge; /* where few are wanted: of a part or the whole of a row; of what parts have found */
     bool sorts_all, leaves_order; /* leaves_order: qn_kernels_sort has to follow */
+    qn__network network;          /* without a kernel: all of the above */
 } plan;
 
 static uint64_t divide_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
@@ -144,9 +145,16 @@ static qn_status make_few(qn_kernels *kernels, const request *r, plan *p) {
     return status;
 }
 
+static qn__network_rows network_rows(const request *r) {
+    return (qn__network_rows){r->d->from, r->d->to, r->rows, r->length, r->wanted, !r->d->smallest};
+}
+
 static qn_status make_top_k(qn_kernels *kernels, const void *given, void *out) {
     const request *r = given;
     plan *p = out;
+    const qn__network_rows rows = network_rows(r);
+    const qn_status found = r->with_indices ? QN_OK : qn__network_get(kernels, &rows, &p->network);
+    if (found || p->network.kernel) return found;
     p->sorts_all = r->length > UINT32_MAX || (r->wanted > SORTED && r->wanted > r->length / 2);
     if (p->sorts_all) return QN_OK;
     p->bits = qn__element(r->d->from.type)->size * 8;
@@ -423,6 +431,8 @@ static qn_status run(qn_kernels *kernels, qn_stream *stream, const qn_top_k_desc
     plan p;
     const qn_status status = qn__plan_get(kernels, &top_k_op, &key, &r, &p);
     if (status) return status;
+    const qn__network_rows rows = network_rows(&r);
+    if (p.network.kernel) return qn__network_launch(stream, &p.network, &rows);
     if (p.first) return select_few(kernels, stream, &p, &r);
     return p.sorts_all ? run_sort(kernels, stream, d) : select_all(kernels, stream, &p, &r);
 }

@@ -147,6 +147,26 @@ static void rows_of_any_length_are_sorted_in_place_or_not(void **state) {
     end_kernels(&f);
 }
 
+/* Keys alone of rows that are many: processors sort so many at a time as a vector has lanes. By the interpreter and by the final code. */
+static void many_rows_are_sorted_in_place_or_not(void **state) {
+    (void)state;
+    kernels_fixture f = make_kernels();
+    const struct {
+        uint64_t rows, length;
+    } sizes[] = {{16, 1},    {17, 2},  {40, 31}, {35, 977}, {20, 1025},
+                 {16, 3000}, {70, 64}, {19, 16}, {33, 100}};
+    const qn_element types[] = {QN_F32, QN_I32, QN_U32};
+    for (uint32_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        sort_case c = {types[i % 3], QN_U8, sizes[i].rows, sizes[i].length,
+                       -1e9,         1e9,   i / 3 % 2,     .in_place = i % 2};
+        if (c.type == QN_U32) c.low = 0;
+        check_sort(&f, &c, i + 20);
+        assert_ok(f.context, qn_kernels_wait(f.kernels, QN_FOREVER));
+        check_sort(&f, &c, i + 30);
+    }
+    end_kernels(&f);
+}
+
 static void zeros_and_nans_have_their_places(void **state) {
     (void)state;
     kernels_fixture f = make_kernels();
@@ -279,6 +299,7 @@ int main(void) {
         cmocka_unit_test(each_type_is_sorted_both_ways),
         cmocka_unit_test(keys_of_all_digits_are_sorted),
         cmocka_unit_test(rows_of_any_length_are_sorted_in_place_or_not),
+        cmocka_unit_test(many_rows_are_sorted_in_place_or_not),
         cmocka_unit_test(zeros_and_nans_have_their_places),
         cmocka_unit_test(arrays_of_other_strides_are_sorted),
         cmocka_unit_test(a_sort_is_recorded_in_a_graph),
