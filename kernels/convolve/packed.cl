@@ -4,7 +4,7 @@
 // of neighbouring pixels lies together all the same. Pixels are numbered through rows and the padding between them, whose results
 // are dropped: so no vector has to end with a row.
 // By -D: STORAGE, LOAD, STORE and VALUE, the type of elements and of sums (element.h); ROWS and COLUMNS, the taps; MR, VECTORS and
-// LANES; BLOCK, tiles of a work-item; BIAS; NEXT, from an element of a phase to its neighbour.
+// LANES; BLOCK, tiles of a work-item; PAD_ROWS; BIAS; NEXT, from an element of a phase to its neighbour.
 #include "problem.h"
 
 #define NR                 (LANES * VECTORS)
@@ -38,21 +38,28 @@ kernel void pack(problem h, global const STORAGE *restrict weights, global VALUE
 
 static long at_least_0(long a, long b) { return a <= 0 ? 0 : b == 1 ? a : (a + b - 1) / b; } // a / b, rounded up
 
-// A row of a channel. Global size: rows of all phases; channels of all groups; images.
-kernel void pad(problem h, global const STORAGE *restrict from, global VALUE *restrict work) {
-    const size_t high = phase_rows(h), wide = phase_columns(h), phase = h.stride[0] == 1 ? 0 : get_global_id(0) / high;
-    const size_t y = get_global_id(0) - phase * high, all = (size_t)h.groups * h.channels, channel = get_global_id(1);
-    const size_t group = h.groups == 1 ? 0 : channel / h.channels;
-    const long row = (long)(y * h.stride[0] + phase) - h.padding[0];
-    work += weights_size(h) + (get_global_id(2) * all + channel) * channel_size(h) + (phase * h.stride[1] * high + y) * wide;
-    from += h.from_begin + (long)get_global_id(2) * h.from[0] + (long)group * h.from_group +
-            (long)(channel - group * h.channels) * h.from[1] + row * h.from[2];
-    for (int p = 0; p < h.stride[1]; p++, work += high * wide) {
-        const long first = p - h.padding[1]; // the column of x = 0
+// Up to PAD_ROWS rows of each phase of a channel. But for the last of these a row ends with a whole vector, the rest of which the next one
+// overwrites. Global size: channels of all groups; images; runs of rows.
+__attribute__((reqd_work_group_size(1, 1, 1))) kernel void pad(problem h, global const STORAGE *restrict from,
+                                                                global VALUE *restrict work) {
+    const size_t high = phase_rows(h), wide = phase_columns(h), all = (size_t)h.groups * h.channels, channel = get_global_id(0);
+    const size_t group = h.groups == 1 ? 0 : channel / h.channels, top = get_global_id(2) * PAD_ROWS;
+    const uint count = (uint)min(high - top, (size_t)PAD_ROWS), whole = (uint)(wide + LANES - 1) / LANES * LANES;
+    work += weights_size(h) + (get_global_id(1) * all + channel) * channel_size(h) + top * wide;
+    from += h.from_begin + (long)get_global_id(1) * h.from[0] + (long)group * h.from_group +
+            (long)(channel - group * h.channels) * h.from[1];
+    for (int phase = 0; phase < h.stride[0] * h.stride[1]; phase++) {
+        const long up = phase / h.stride[1] - h.padding[0], first = phase % h.stride[1] - h.padding[1]; // what is at 0, 0
         const long begin = min(at_least_0(-first, h.stride[1]), (long)wide);
-        const long end = row < 0 || row >= h.rows ? begin : max(begin, min(at_least_0(h.columns - first, h.stride[1]), (long)wide));
-        for (uint x = 0; x < (uint)wide; x++) // vectors, as in unfold.cl
-            work[x] = x >= begin && x < end ? LOAD(from + first * h.from[3] + x * NEXT, 0) : 0;
+        const long stop = max(begin, min(at_least_0(h.columns - first, h.stride[1]), (long)wide));
+        global VALUE *to = work + phase * high * wide;
+        for (uint y = 0; y < count; y++, to += wide) {
+            const long row = up + (long)(top + y) * h.stride[0], end = row < 0 || row >= h.rows ? begin : stop;
+            const uint columns = y + 1 < count ? whole : (uint)wide;
+            global const STORAGE *line = from + row * h.from[2] + first * h.from[3];
+            for (uint x = 0; x < columns; x++) // vectors, as in unfold.cl
+                to[x] = x >= begin && x < end ? LOAD(line + x * NEXT, 0) : 0;
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 #include "kernels/convolve.h"
 
 /* As many sums as registers hold beside what a step loads, as in matmul_packed.c: 32 registers of AVX-512, 16 of others. */
-enum { WIDE = 64, WIDE_SUMS = 28, SUMS = 12, MOST_VECTORS = 8, BLOCK = 4 };
+enum { WIDE = 64, WIDE_SUMS = 28, SUMS = 12, MOST_VECTORS = 8, BLOCK = 4, PAD_ROWS = 16 };
 /* Multiplications that are worth a kernel of their own: below, what it takes to compile it is never won. */
 static const double min_work = 2.5e5;
 
@@ -52,8 +52,8 @@ bool qn__convolve_packed_fits(const qn__convolve_problem *p) {
 void qn__convolve_packed_options(const qn_kernels *kernels, const qn__convolve_problem *p, char *out,
                                  size_t size) {
     const micro m = micro_of(kernels, p);
-    snprintf(out, size, " -D MR=%u -D VECTORS=%u -D LANES=%u -D BLOCK=%d -D NEXT=%s", m.rows, m.vectors,
-             m.lanes, BLOCK,
+    snprintf(out, size, " -D MR=%u -D VECTORS=%u -D LANES=%u -D BLOCK=%d -D PAD_ROWS=%d -D NEXT=%s", m.rows,
+             m.vectors, m.lanes, BLOCK, PAD_ROWS,
              p->numbers.from[3] * p->numbers.stride[1] == 1 ? "1" : "(h.stride[1]*h.from[3])");
 }
 
@@ -68,7 +68,9 @@ void qn__convolve_packed_plan(const qn_kernels *kernels, const qn__convolve_prob
     const uint64_t of_weights = divide_up(n->groups * panels * n->channels * taps * m.rows, 16) * 16;
     out->work = (of_weights + p->images * n->groups * n->channels * (rows * columns + nr)) * sum_size(p);
     out->pack = (qn_range){.global = {n->channels * taps, panels * n->groups, 1}};
-    out->pad = (qn_range){.global = {rows, (uint64_t)n->channels * n->groups, p->images}};
+    out->pad = (qn_range){
+        .global = {(uint64_t)n->channels * n->groups, p->images, divide_up(phase_size(p, 0), PAD_ROWS)},
+        .local = {1, 1, 1}};
     out->multiply = (qn_range){.global = {panels, divide_up(pixels, nr * BLOCK), p->images * n->groups},
                                .local = {1, 1, 1}};
 }
