@@ -28,8 +28,8 @@ qn_status qn_split(qn_tensor *x, const uint64_t *sizes, size_t count, int32_t ax
     qn_tensors *tensors = NULL;
     uint32_t d = 0;
     if (!parts || (count && !sizes))
-        return qn_tensor_status(qn__failed(x ? x->owner : NULL, "qn_split", QN_ERROR_NULL, "%s is NULL",
-                                           parts ? "sizes" : "parts"));
+        return qn__tensors_fail(x ? x->owner : NULL, QN_ERROR_NULL, "qn_split: %s is NULL",
+                                parts ? "sizes" : "parts");
     qn_tensor *wrong = check_axis("qn_split", x, axis, &tensors, &d);
     uint64_t sum = 0;
     for (size_t i = 0; !wrong && i < count && sum <= x->node->sizes[d]; i++)
@@ -176,9 +176,9 @@ qn_status qn_meshgrid(qn_tensor *const *tensors, size_t count, qn_tensor **grids
     qn_tensors *owner = NULL;
     qn_shape shape = {.rank = (uint32_t)count};
     if (!tensors || !grids || !count || count > QN_MAX_RANK)
-        return qn_tensor_status(qn__failed(NULL, "qn_meshgrid", QN_ERROR_ARGUMENT,
-                                           "%llu tensors; from 1 to %u, and neither list NULL",
-                                           (unsigned long long)count, (unsigned)QN_MAX_RANK));
+        return qn__tensors_fail(NULL, QN_ERROR_ARGUMENT,
+                                "qn_meshgrid: %llu tensors; from 1 to %u, and neither list NULL",
+                                (unsigned long long)count, (unsigned)QN_MAX_RANK);
     qn_tensor *wrong = qn__refuse("qn_meshgrid", tensors, (uint32_t)count, &owner);
     for (uint32_t i = 0; !wrong && i < count; i++) {
         if (tensors[i]->node->rank != 1)

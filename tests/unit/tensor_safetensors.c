@@ -101,6 +101,7 @@ static void what_does_not_fit_is_refused(void **state) {
         {"{", 0, "byte 1 of the header: a string was expected", 0},
         {"{} {", 0, "byte 3 of the header: there is something behind the end", 0},
         {"{\"a\"}", 0, "':' was expected", 0},
+        {"{\"a\":{\"dtype\":\"F32\",\"shape\":4}}", 0, "an array, '[', was expected", 0},
         {"{\"a", 0, "byte 2 of the header: a string begins here that does not end", 0},
         {"{\"a\\", 0, "a string begins here that does not end", 0},
         {"{\"a\":1}", 0, "an object, '{', was expected", 0},

@@ -27,6 +27,8 @@ static void idx_is_read(void **state) {
                    "it has 9 dimensions; at most 8 are possible");
     put(&b, "\0\0\xa\1\0\0\0\0", 8);
     assert_refused(context, &b, QN_FILE_IDX, QN_ERROR_ARGUMENT, "it does not begin as IDX files do");
+    put(&b, "\0\0\x8\3\0\0\0", 7);
+    assert_refused(context, &b, QN_FILE_IDX, QN_ERROR_ARGUMENT, "it ends within the sizes of its dimensions");
     put(&b, "\0\0\x8\3\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 16);
     assert_refused(context, &b, QN_FILE_IDX, QN_ERROR_ARGUMENT,
                    "'data' has more elements than 63 bits count");
