@@ -15,7 +15,7 @@ class Rings(ToolTest):
                                  stdout=subprocess.DEVNULL)
         try:
             shown = ""
-            for _ in range(600):
+            for _ in range(3000):
                 time.sleep(0.1)
                 if os.path.isdir(folder):
                     shown = self.quern("rings", "--once", folder)

@@ -71,7 +71,7 @@ class Trace(ToolTest):
                                env=dict(self.env, QUERN_TRACE="trace.json"))
         try:
             path = os.path.join(self.dir, "trace.json")
-            for _ in range(600):
+            for _ in range(6000):
                 if os.path.exists(path) and os.path.getsize(path) > 50000:
                     break
                 time.sleep(0.05)
