@@ -308,7 +308,7 @@ bool qn__ring_service_is_here(const qn_ring *ring);
 /* Messages of the host that wait in a band. */
 uint32_t qn__ring_depth(const qn_ring *ring, uint32_t band);
 
-/* Launches the kernel, under the lock, and waits until all of it is there. */
+/* Launches the kernel, under the lock; waits until all of it is there, and stops it where that takes too long for a program's call. */
 qn_status qn__ring_submit(qn_ring *ring);
 qn_status qn__ring_await_launch(qn_ring *ring, uint64_t timeout_ns);
 /* A slot of the input that is full though the kernel's position has passed it; it is free then. NULL: there are no more. */

@@ -320,7 +320,7 @@ static void note_launch(qn_ring *ring) {
 
 qn_status qn__ring_await_launch(qn_ring *ring, uint64_t timeout_ns) {
     const qn_status status = await(ring, LAUNCH, QN__GROUP_PAUSED, timeout_ns);
-    if (status == QN_ERROR_TIMEOUT) {
+    if (status == QN_ERROR_TIMEOUT && !qn__ring_service_is_here(ring)) { /* nobody asks it for a deadline */
         enter(ring, STOP);
         atomic_store(&ring->control->command, QN__RING_DROP);
     }

@@ -5,7 +5,8 @@
 #include "ring/internal.h"
 
 enum { RESTARTS = 3, MOST_RESTARTS = 16 };
-#define SECOND ((uint64_t)1000000000)
+#define SECOND   ((uint64_t)1000000000)
+#define PATIENCE (60 * SECOND) /* with a kernel that has failed, and is told to end */
 
 qn_status qn_ring_supervise(qn_ring *ring, const qn_ring_supervision *supervision) {
     static const char function[] = "qn_ring_supervise";
@@ -61,9 +62,17 @@ static void restart(qn_ring *ring, uint64_t now) {
     own->times[own->count++ % own->policy.restarts] = now;
     own->due_ns = 0;
     qn_status status = qn_ring_restart(ring, SECOND);
-    if (!status) status = qn_ring_activate(ring, SECOND);
-    if (!status) atomic_fetch_add_explicit(&ring->restarts, 1, memory_order_relaxed);
+    if (!status || atomic_load(&ring->state) == QN_RING_LAUNCHED) status = qn_ring_activate(ring, SECOND);
+    /* A kernel that comes later than that finds what it has been told. */
+    if (!status || atomic_load(&ring->state) == QN_RING_ACTIVE)
+        atomic_fetch_add_explicit(&ring->restarts, 1, memory_order_relaxed);
     /* Else it still is failed, and has one restart less. */
+}
+
+/* Whether the launch that failed is over: what waits for that would be in the way of other calls. */
+static bool has_ended(const qn_ring *ring) {
+    bool done = true;
+    return qn_event_done(ring->ended, &done) != QN_OK || done;
 }
 
 /* Each restart waits twice as long as the one before. */
@@ -83,7 +92,8 @@ void qn__ring_supervise(qn_ring *ring) {
     const int state = atomic_load(&ring->state);
     if (state == QN_RING_FAILED) {
         if (!own->due_ns) plan(ring, now);
-        if (own->due_ns && now >= own->due_ns) restart(ring, now);
+        const bool is_due = own->due_ns && now >= own->due_ns;
+        if (is_due && (has_ended(ring) || now - own->due_ns > PATIENCE)) restart(ring, now);
     } else if (state == QN_RING_ACTIVE && own->policy.checkpoint_ns &&
                now - own->checkpoint_ns >= own->policy.checkpoint_ns) {
         own->checkpoint_ns = now;

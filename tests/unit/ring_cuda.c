@@ -3,6 +3,7 @@
 #include <quern/ring.h>
 
 #include "cuda_rig.h"
+#include "ring/internal.h"
 
 static const char loop_text[] =
     "#include \"quern/ring.cl\"\n"
@@ -38,6 +39,41 @@ static void a_kernel_that_never_comes(void **state) {
     /* The driver loads no code beside it: rings are made before the first is launched. */
     assert_fails(context, qn_ring_create(device, &desc, &other), QN_ERROR_STATE, "may never end");
     assert_ok(context, qn_device_wait(device, QN_FOREVER));
+    fake.release();
+    assert_ok(context, qn_ring_stop(ring, QN_RING_DROP, QN_FOREVER));
+    assert_ok(context, qn_ring_close(ring, QN_FOREVER));
+    qn_context_destroy(context);
+    nothing_left();
+}
+
+static uint64_t restarts_of(qn_ring *ring) {
+    qn_ring_stats stats;
+    assert_int_equal(qn_ring_get_stats(ring, &stats), QN_OK);
+    return stats.restarts;
+}
+
+/* One that is restarted by its own thread waits for the kernel that has failed, and is in use again however late the next one comes. */
+static void a_restart_that_takes_long(void **state) {
+    (void)state;
+    const struct timespec pause = {.tv_nsec = 1000000};
+    fake.reset();
+    qn_context *context = make_context(&no_cache);
+    const qn_ring_desc desc = {.program = {.source = loop_text}, .loop = "hang"};
+    qn_ring *ring;
+    assert_ok(context, qn_ring_create(get_device(context, "cuda:0"), &desc, &ring));
+    assert_ok(context, qn_ring_supervise(ring, &(qn_ring_supervision){.restarts = 1, .backoff_ns = 1000000}));
+    assert_int_equal(qn_ring_launch(ring, 1000000), QN_ERROR_TIMEOUT);
+    atomic_store(&ring->state, QN_RING_ACTIVE);                         /* as if it had come, */
+    atomic_store(&((qn__ring_group *)(ring->control + 1))->failed, 42); /* and failed at once */
+    for (int i = 0; i < 60000 && atomic_load(&ring->state) != QN_RING_FAILED; i++) nanosleep(&pause, NULL);
+    for (int i = 0; i < 1200; i++) nanosleep(&pause, NULL); /* it has not ended yet */
+    assert_int_equal(atomic_load(&ring->state), QN_RING_FAILED);
+    assert_int_equal(fake.count("cuLaunchKernel"), 1);
+    fake.release();
+    for (int i = 0; i < 60000 && restarts_of(ring) == 0; i++) nanosleep(&pause, NULL);
+    assert_int_equal(fake.count("cuLaunchKernel"), 2);
+    assert_int_equal(atomic_load(&ring->state), QN_RING_ACTIVE);
+    assert_int_equal(restarts_of(ring), 1);
     fake.release();
     assert_ok(context, qn_ring_stop(ring, QN_RING_DROP, QN_FOREVER));
     assert_ok(context, qn_ring_close(ring, QN_FOREVER));
@@ -90,6 +126,7 @@ static void the_gpu(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_kernel_that_never_comes),
+                                       cmocka_unit_test(a_restart_that_takes_long),
                                        cmocka_unit_test(the_gpu)};
     return cmocka_run_group_tests(tests, find_fake, NULL);
 }
