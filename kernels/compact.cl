@@ -17,12 +17,31 @@ static uint keeps(global const ELEMENT *p, ulong i) { return i == 0 || p[i] != p
 #endif
 
 #ifndef SWEEP
+#if GROUP == 1
+// Of so many neighbours nothing is asked but what has to be, and loops have no other bound: so C compilers make vectors of them.
+#define RUN 64
+// The same where elements are moved, one after the other.
+#define MOVES 16
+#endif
+
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void count(ulong length, ulong chunk_size, global ulong *restrict counts, KEEPS_PARAMS) {
     const ulong first = get_group_id(0) * chunk_size, end = min(first + chunk_size, length);
     uint kept = 0;
-#if GROUP == 1 && !defined MASK
-    kept = first == 0; // what the others ask is the same
-    for (ulong i = max(first, (ulong)1); i < end; i++) kept += from[from_begin + i] != from[from_begin + i - 1];
+#if GROUP == 1
+    ulong i = first;
+    if (first == 0) kept = KEEPS(i++);
+    for (; i + RUN <= end; i += RUN) {
+        uint in_run = 0;
+#ifdef MASK
+        global const MASK *p = mask + mask_begin + i;
+        for (uint j = 0; j < RUN; j++) in_run += p[j] != 0;
+#else
+        global const ELEMENT *p = from + from_begin + i, *before = p - 1;
+        for (uint j = 0; j < RUN; j++) in_run += p[j] != before[j];
+#endif
+        kept += in_run;
+    }
+    for (; i < end; i++) kept += KEEPS(i);
 #else
     for (ulong i = first + ME; i < end; i += GROUP) kept += KEEPS(i);
 #endif
@@ -56,20 +75,32 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void move(ulong length
 #if GROUP == 1
     // Every element is stored where the next one that is kept belongs: it is overwritten if it is none. So nothing is asked of it.
     const ulong last = min(counts[get_group_id(0) + 1], room);
-#ifdef MASK
-    for (ulong i = begin; i < end && at < last; i++) {
-        to[to_begin + at] = from[from_begin + i];
-        at += KEEPS(i);
-    }
-#else
-    ELEMENT before = begin > 0 ? from[from_begin + begin - 1] : (ELEMENT)~from[from_begin];
-    for (ulong i = begin; i < end && at < last; i++) {
-        const ELEMENT here = from[from_begin + i];
-        to[to_begin + at] = here;
-        at += here != before;
-        before = here;
-    }
+    ulong i = begin;
+#ifndef MASK
+    if (begin == 0 && last > 0) to[to_begin + at++] = from[from_begin + i++];
 #endif
+    for (; i + MOVES <= end && at + MOVES <= last; i += MOVES) { // there is room, whatever is kept of them
+        global const ELEMENT *p = from + from_begin + i;
+        global ELEMENT *q = to + to_begin + at;
+#ifdef MASK
+        global const MASK *m = mask + mask_begin + i;
+#else
+        global const ELEMENT *before = p - 1;
+#endif
+        uint moved = 0;
+        #pragma unroll
+        for (uint j = 0; j < MOVES; j++) {
+            q[moved] = p[j];
+#ifdef MASK
+            moved += m[j] != 0;
+#else
+            moved += p[j] != before[j];
+#endif
+        }
+        at += moved;
+    }
+    for (; i < end && at < last; i++)
+        if (KEEPS(i)) to[to_begin + at++] = from[from_begin + i];
 #else
     for (ulong first = begin; first < end; first += GROUP) {
         const ulong i = first + ME;

@@ -196,6 +196,8 @@ static void what_is_kept_is_moved_and_counted(void **state) {
             check_kept(&f, i % 2 ? QN_I32 : QN_U8, lengths[i], lengths[i] + 3, with_mask, i);
     check_kept(&f, QN_U64, 5000, 100, true, 77); /* too little room */
     check_kept(&f, QN_I16, 5000, 100, false, 78);
+    check_kept(&f, QN_I32, 100001, 20003, true, 79);
+    check_kept(&f, QN_U8, 100001, 20003, false, 80);
     end_kernels(&f);
 }
 
