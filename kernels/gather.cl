@@ -1,6 +1,6 @@
 // Slices by their indices: to[o, j, k] = from[o, indices[j], k] and back. By -D: INDEX, the type of indices; STORAGE, of elements, or of
 // words that slices are moved in; SORTED: scatter goes through equal indices one after the other, with VALUE, LOAD and STORE (element.h);
-// ADD; ATOMIC, the type of an atomic add. Global size: `inner`, `chosen` and the outer indices; where `inner` is 1 (FLAT) `chosen` comes
+// ADD; ATOMIC, the type of an atomic add; IN_ORDER, see there. Global size: `inner`, `chosen` and the outer indices; where `inner` is 1 (FLAT) `chosen` comes
 // first. U: a work-item has so many indices, LY apart; the local size is LX along k and LY along j.
 #include "element.h"
 
@@ -55,7 +55,58 @@ kernel ATTRIBUTE void gather(ulong length, ulong chosen, ulong inner, ulong indi
         if (U == 1 || j + u * LY < chosen) to[to_begin + (O * chosen + j + u * LY) * inner + k] = values[u];
 }
 
-#ifndef SORTED
+#ifdef IN_ORDER
+#ifdef ADD
+#define PUT(to, value) (to) += (value)
+#else
+#define PUT(to, value) (to) = (value)
+#endif
+
+// A work-item has its part of each slice and goes through all indices: equal ones are done in their order. Global size: parts, the outer
+// indices. ONE: slices are of one element.
+kernel void scatter(ulong length, ulong chosen, ulong inner, ulong indices_begin, global const INDEX *restrict indices,
+                    ulong from_begin, global const STORAGE *restrict from, ulong to_begin, global STORAGE *restrict to) {
+    indices += indices_begin;
+    from += from_begin + get_global_id(1) * chosen * inner;
+    to += to_begin + get_global_id(1) * length * inner;
+    ulong j = 0;
+#ifdef ONE
+    enum { RUN = 8 };
+    for (; j + RUN <= chosen; j += RUN) {
+        ulong at[RUN];
+        STORAGE values[RUN];
+        #pragma unroll
+        for (uint r = 0; r < RUN; r++) at[r] = index_at(indices, j + r);
+        #pragma unroll
+        for (uint r = 0; r < RUN; r++) values[r] = from[j + r];
+        #pragma unroll
+        for (uint r = 0; r < RUN; r++)
+            if (at[r] < length) PUT(to[at[r]], values[r]);
+    }
+#endif
+    const ulong parts = get_global_size(0), width = (inner + parts - 1) / parts, first = min(get_global_id(0) * width, inner);
+    const uint count = (uint)min(inner - first, width);
+    enum { NEAR = 16 };
+    for (; j < chosen; j++) {
+        const ulong at = index_at(indices, j);
+        if (at >= length) continue;
+        global const STORAGE *slice = from + j * inner + first;
+        global STORAGE *to_slice = to + at * inner + first;
+        uint k = 0;
+        for (; k + NEAR <= count; k += NEAR) { // loaded before any is stored, which lets C compilers make vectors of them
+            STORAGE values[NEAR];
+            #pragma unroll
+            for (uint n = 0; n < NEAR; n++) {
+                values[n] = to_slice[k + n];
+                PUT(values[n], slice[k + n]);
+            }
+            #pragma unroll
+            for (uint n = 0; n < NEAR; n++) to_slice[k + n] = values[n];
+        }
+        for (; k < count; k++) PUT(to_slice[k], slice[k]);
+    }
+}
+#elif !defined SORTED
 kernel ATTRIBUTE void scatter(ulong length, ulong chosen, ulong inner, ulong indices_begin, global const INDEX *restrict indices,
                               ulong from_begin, global const STORAGE *restrict from, ulong to_begin, global STORAGE *to) {
     const ulong j = FIRST_J, k = K;

@@ -1,5 +1,6 @@
 /* qn_kernels_gather and qn_kernels_scatter, with kernels/gather.cl. Where several indices are the same, a scatter adds by atomics, or sorts the
-   indices first: where it is asked to be deterministic, and for types that have no atomics. */
+   indices first: where it is asked to be deterministic, and for types that have no atomics. On a processor of few threads for the call a
+   work-item goes through all indices. */
 #include <stdio.h>
 
 #include "kernels/op.h"
@@ -17,6 +18,7 @@ typedef struct plan {
     qn_range range;
     uint64_t length, chosen, inner; /* `inner` in words of `elements` */
     uint32_t elements;
+    bool in_order;
 } plan;
 
 enum { GROUP = 256, TIMES = 4, WORD_BYTES = 16 };
@@ -43,6 +45,23 @@ static int add_groups(char *options, size_t room, plan *p, uint64_t outer) {
     return snprintf(options, room, " -D U=%d -D LX=%u -D LY=%u", TIMES, lx, ly);
 }
 
+/* Adding in the type of the elements is what the other ways come to. */
+static bool adds_as_stored(qn_element type) {
+    return type == QN_F32 || type == QN_F64 || (!qn__element(type)->is_float && qn__element(type)->size >= 4);
+}
+
+/* A processor's work-items, each with a part of every slice; 0: it is not worth it. An atomic add takes the time of some four others,
+   and to sort an index takes that of many. */
+static uint64_t parts_in_order(const qn_kernels *kernels, const request *r, uint64_t outer, uint64_t inner) {
+    enum { WIDTH = 16, MOST_WIDTH = 1 << 30, FOR_ATOMICS = 4, FOR_SORT = 16 };
+    if (!qn__is_processor(kernels) || !r->scatters || !(r->add ? adds_as_stored(r->whole.type) : r->sorted))
+        return 0;
+    const uint64_t units = kernels->info.compute_units, wide = inner / WIDTH;
+    const uint64_t useful = wide < 1 ? 1 : wide < units ? wide : units, least = inner / MOST_WIDTH + 1;
+    const uint64_t parts = useful > least ? useful : least;
+    return units / (r->sorted ? FOR_SORT : FOR_ATOMICS) <= parts * outer ? parts : 0;
+}
+
 static qn_status make(qn_kernels *kernels, const void *request_, void *out) {
     static const char *const bits[] = {
         [1] = "uchar", [2] = "ushort", [4] = "uint", [8] = "ulong", [16] = "uint4"};
@@ -58,21 +77,28 @@ static qn_status make(qn_kernels *kernels, const void *request_, void *out) {
     p->inner = inner / p->elements;
     p->length = r->whole.sizes[r->dimension];
     p->chosen = qn_array_count(&r->indices);
-    const bool flat = p->inner == 1;
+    const uint64_t parts = parts_in_order(kernels, r, outer, inner);
+    p->in_order = parts > 0;
+    const bool flat = p->inner == 1 && !p->in_order, sorted = r->sorted && !p->in_order;
     char options[320];
     int at = snprintf(options, sizeof options, "-D INDEX=%s -D STORAGE=%s%s",
                       qn__element(r->indices.type)->storage, r->add ? e->storage : bits[word],
                       flat ? " -D FLAT" : "");
     if (grouped)
         at += add_groups(options + at, sizeof options - (size_t)at, p, outer);
+    else if (p->in_order)
+        p->range = (qn_range){.global = {parts, outer, 1}, .local = {1, 1, 1}};
     else
         p->range = flat ? (qn_range){.global = {p->chosen, outer, 1}}
                         : (qn_range){.global = {p->inner, p->chosen, outer}};
-    if (r->sorted) at += snprintf(options + at, sizeof options - (size_t)at, " -D SORTED");
-    if (r->add && r->sorted)
+    if (p->in_order)
+        at += snprintf(options + at, sizeof options - (size_t)at, " -D IN_ORDER%s%s", r->add ? " -D ADD" : "",
+                       inner == 1 ? " -D ONE" : "");
+    if (sorted) at += snprintf(options + at, sizeof options - (size_t)at, " -D SORTED");
+    if (r->add && sorted)
         snprintf(options + at, sizeof options - (size_t)at, " -D ADD -D VALUE=%s -D LOAD=%s -D STORE=%s",
                  e->value, e->load, e->store);
-    else if (r->add)
+    else if (r->add && !p->in_order)
         snprintf(options + at, sizeof options - (size_t)at, " -D ATOMIC=atomic_%s", e->storage);
     return qn__variant_get(kernels, &(qn__variant){"gather.cl", r->scatters ? "scatter" : "gather", options},
                            &p->kernel);
@@ -128,7 +154,7 @@ static qn_status run_packed(qn_kernels *kernels, qn_stream *stream, const reques
     plan p;
     qn_buffer *sorted = NULL, *places = NULL;
     qn_status status = qn__plan_get(kernels, &gather_op, &key, r, &p);
-    if (!status && r->sorted) status = sort_indices(kernels, stream, r, &sorted, &places);
+    if (!status && r->sorted && !p.in_order) status = sort_indices(kernels, stream, r, &sorted, &places);
     if (!status) status = launch(stream, &p, r, sorted, places);
     qn_buffer_destroy(sorted);
     qn_buffer_destroy(places);

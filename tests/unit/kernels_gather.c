@@ -120,9 +120,13 @@ static void slices_are_gathered(void **state) {
 
 static void slices_are_scattered_and_added(void **state) {
     (void)state;
-    kernels_fixture f = make_kernels();
-    for (uint32_t i = 0; i < CASES; i++) check_scatter(&f, &cases[i], i + 30);
-    end_kernels(&f);
+    const uint32_t threads[] = {
+        1, 40}; /* of few a processor goes through all indices, of many it adds by atomics, or sorts */
+    for (int t = 0; t < (testing("cpu") ? 2 : 1); t++) {
+        kernels_fixture f = make_kernels_with(&(qn_context_desc){.cpu_threads = threads[t]});
+        for (uint32_t i = 0; i < CASES; i++) check_scatter(&f, &cases[i], i + 30);
+        end_kernels(&f);
+    }
 }
 
 /* Rows of a matrix, in reverse, to the columns of another one; the rest of it stays. */
