@@ -40,9 +40,16 @@ static void define_results(spv *e, const ir_instr *construct, const spv_words *f
     for (uint32_t i = 0; i < count; i++) qn__spv_define(e, construct->results[i], ids[i]);
 }
 
+/* Lanes past the end of a group, where loads give 0, decide as those in it: llvmpipe would go round a loop for them alone, and its
+   barriers would wait for the others. */
+static uint32_t condition_of(spv *e, const ir_instr *instr) {
+    const uint32_t condition = qn__spv_use(e, instr->operands[0]);
+    return e->together && e->together[instr->mark] ? qn__spv_any(e, condition) : condition;
+}
+
 static void write_if(spv *e, const ir_instr *instr) {
     spv_jumps jumps = {.construct = instr, .outer = e->jumps};
-    uint32_t condition = qn__spv_use(e, instr->operands[0]), labels[2];
+    uint32_t condition = condition_of(e, instr), labels[2];
     jumps.merge = qn__spv_id(e);
     for (int r = 0; r < 2; r++) {
         const ir_region *region = instr->regions[r];

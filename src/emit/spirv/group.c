@@ -12,12 +12,13 @@ static void barrier(spv *e, const ir_instr *instr) {
 
 static uint32_t sub_group(spv *e) { return qn__spv_u32(e, SP_SCOPE_SUBGROUP); }
 
-static uint32_t vote(spv *e, const ir_instr *instr) {
+static uint32_t vote(spv *e, uint16_t op, uint32_t condition) {
     qn__spv_need(e, CAP_GROUP);
     qn__spv_need(e, CAP_GROUP_VOTE);
-    return SPV(e, instr->op == IR_GROUP_ALL ? SP_GROUP_ALL : SP_GROUP_ANY, qn__spv_bool(e), sub_group(e),
-               qn__spv_use(e, instr->operands[0]));
+    return SPV(e, op, qn__spv_bool(e), sub_group(e), condition);
 }
+
+uint32_t qn__spv_any(spv *e, uint32_t condition) { return vote(e, SP_GROUP_ANY, condition); }
 
 static uint32_t ballot(spv *e, const ir_instr *instr) {
     qn__spv_need(e, CAP_GROUP);
@@ -90,8 +91,8 @@ bool qn__spv_group(spv *e, const ir_instr *instr) {
     if (!qn__ir_is_together((ir_op)instr->op)) return false;
     if (!qn__ir_is_of_sub_group(instr)) qn__spv_fail(e, "the target has no collective of a work-group");
     switch (instr->op) {
-    case IR_GROUP_ALL:
-    case IR_GROUP_ANY: id = vote(e, instr); break;
+    case IR_GROUP_ALL: id = vote(e, SP_GROUP_ALL, qn__spv_use(e, instr->operands[0])); break;
+    case IR_GROUP_ANY: id = qn__spv_any(e, qn__spv_use(e, instr->operands[0])); break;
     case IR_SUB_GROUP_BALLOT: id = ballot(e, instr); break;
     case IR_GROUP_REDUCE:
     case IR_GROUP_SCAN: id = reduce(e, instr); break;

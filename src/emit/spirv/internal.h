@@ -162,7 +162,9 @@ typedef struct spv {
                                that of the part's first work-item */
     uint32_t in_part[3];    /* number of this work-item in the grid part */
     const bool *divergent; /* by mark: loops that work-items leave apart; for lacks_loop_results, else NULL */
-    uint32_t *uses;        /* by value id */
+    const bool
+        *together;  /* by mark: conditions that lanes past a group's end take from the others; the same */
+    uint32_t *uses; /* by value id */
     const bool *read_only; /* by value id: pointers to where nobody writes; NULL: none */
     QN__VEC(spv_chain) chains;
     uint32_t newest[SPV_BUCKETS]; /* of each bucket of chains: its index + 1 */
@@ -376,5 +378,6 @@ uint32_t qn__spv_scope(spv *e, unsigned scope); /* a constant, of an ir_scope */
 /* ---- group.c ---- */
 
 bool qn__spv_group(spv *e, const ir_instr *instr);
+uint32_t qn__spv_any(spv *e, uint32_t condition); /* of a sub-group: whether it holds for one */
 
 #endif

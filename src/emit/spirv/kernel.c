@@ -147,7 +147,10 @@ static uint32_t local_id(spv *e, uint32_t locals, unsigned d) {
 
 typedef struct divergence {
     bool *forced; /* by value id */
-    bool loops;
+    bool loops, barriers;
+    uint32_t num_instrs;
+    qn__uniformity read, group; /* with what is read taken for different; of all that is there */
+    bool *together;             /* by mark */
 } divergence;
 
 /* What is read differs in lanes past the group's end, where nothing is read. */
@@ -155,18 +158,44 @@ static void visit_divergence(ir_instr *instr, void *user) {
     divergence *d = user;
     unsigned effects = qn__ir_ops[instr->op].effects;
     bool id = instr->op == IR_LOCAL_ID || instr->op == IR_GLOBAL_ID;
+    d->num_instrs++;
     if (instr->op == IR_LOOP && instr->num_results) d->loops = true;
+    if (instr->op == IR_BARRIER) d->barriers = true;
     if (effects < IR_EFFECT_CONTROL && instr->num_results && (effects >= IR_EFFECT_READ || id))
         d->forced[instr->results[0]->id] = true;
 }
 
-static void find_divergent_loops(spv *e) {
+static void visit_condition(ir_instr *instr, void *user) {
+    divergence *d = user;
+    if (instr->op != IR_IF) return;
+    const uint32_t condition = instr->operands[0]->id;
+    d->together[instr->mark] = d->read.varying[condition] && !d->group.varying[condition];
+}
+
+static void visit_barrier(ir_instr *instr, void *user) {
+    if (instr->op == IR_BARRIER) *(bool *)user = true;
+}
+
+static void visit_barrier_loop(ir_instr *instr, void *user) {
+    bool has_barrier = false;
+    if (instr->op != IR_LOOP) return;
+    qn__ir_walk(instr->regions[0], visit_barrier, &has_barrier);
+    if (has_barrier) qn__ir_walk(instr->regions[0], visit_condition, user);
+}
+
+static void find_divergence(spv *e) {
     divergence d = {0};
-    e->divergent = NULL;
+    e->divergent = e->together = NULL;
     if (!e->options->target.lacks_loop_results) return;
     d.forced = QN__NEW_ARRAY(e->arena, bool, e->function->num_values + 1);
     qn__ir_walk(e->function->body, visit_divergence, &d);
-    if (d.loops) e->divergent = qn__uniformity_analyse_row(e->arena, e->function, d.forced).varying_branch;
+    if (d.loops || d.barriers) d.read = qn__uniformity_analyse_row(e->arena, e->function, d.forced);
+    if (d.loops) e->divergent = d.read.varying_branch;
+    if (!d.barriers || e->options->target.lacks_sub_groups) return;
+    d.group = qn__uniformity_analyse(e->arena, e->function);
+    d.together = QN__NEW_ARRAY(e->arena, bool, d.num_instrs);
+    qn__ir_walk(e->function->body, visit_barrier_loop, &d);
+    e->together = d.together;
 }
 
 static void number_work_items(spv *e, uint32_t *group, uint32_t *local) {
@@ -441,7 +470,7 @@ static void write_function(spv *e) {
     qn__spv_class_variables(e);
     find_block(e);
     write_queries(e);
-    find_divergent_loops(e);
+    find_divergence(e);
     define_args(e);
     qn__spv_region(e, e->function->body);
     qn__spv_do(e, SP_FUNCTION_END, NULL, 0);
