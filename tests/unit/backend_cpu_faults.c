@@ -115,6 +115,8 @@ static void large_buffers_are_fenced(void **state) {
 #ifdef __GLIBC__
 static void arithmetic_faults_are_told(void **state) {
     (void)state;
+    const int rounding = fegetround();
+    assert_int_equal(fesetround(FE_UPWARD), 0);
     feenableexcept(FE_DIVBYZERO); /* threads that are begun from here on have it from this one */
     world w = make_world();
     assert_ok(w.context, qn_launch(NULL, kernel_of(&w, "invert"), QN_RANGE(64), QN_ARGS(w.x)));
@@ -122,7 +124,9 @@ static void arithmetic_faults_are_told(void **state) {
                  "kernel invert: an arithmetic fault");
     assert_goes_on(&w);
     assert_int_equal(fegetexcept(), FE_DIVBYZERO);
+    assert_int_equal(fegetround(), FE_UPWARD);
     fedisableexcept(FE_DIVBYZERO);
+    fesetround(rounding);
     qn_context_destroy(w.context);
 }
 #endif
