@@ -37,6 +37,8 @@ static const struct tuning {
     {"exact-fma", {QN__TRAIT(tries_exact_fma)}, {0}},
     {"loose-division", {0}, {QN__TRAIT(lacks_division)}}, /* the driver's quotients and roots as they are */
     {"no-float-modes", {QN__TRAIT(lacks_float_controls)}, {QN__TRAIT(has_denormals), QN__TRAIT(has_nearest)}},
+    {"hidden-sums", {QN__TRAIT(lacks_exact_sums), QN__TRAIT(lacks_exact_choices)}, {0}},
+    {"bare-sums", {0}, {QN__TRAIT(lacks_exact_sums), QN__TRAIT(lacks_exact_choices)}},
     {"glsl-memory", {QN__TRAIT(tries_glsl_memory)}, {0}},
     {"no-looks", {QN__TRAIT(tries_no_looks)}, {0}},
     {"pairs", {QN__TRAIT(wants_words)}, {QN__TRAIT(wants_wide_addresses)}}, /* addresses of two words */

@@ -120,6 +120,35 @@ class Compile(ToolTest):
         self.quern("compile", "wide.cl", "--target", "wgsl", status=COMPILE_ERROR, error="wide.cl:1:")
         self.quern("compile", "chased.cl", "--target", "wgsl", status=RUN_FAILED, error="WGSL has no addresses")
 
+    def hidden(self, body):
+        """How many numbers are hidden from a driver that rewrites sums, in WGSL."""
+        self.write("sums.cl", "kernel void k(global const float *x, global const float4 *p, global float *out, int n) {\n    " + body + "\n}\n")
+        text = self.quern("compile", "sums.cl", "--target", "wgsl", "--cl-options", "-qn-tune=hidden-sums")
+        return len(re.findall(r"\(nothing\)|\| nothing", text))
+
+    def test_wgsl_hides_few_sums(self):
+        self.assertEqual(self.hidden(  # n-body
+            "float4 me = p[n], sum = 0.0f;\n    for (int i = 0; i < n; i++) {\n        float4 d = p[i] - me;\n"
+            "        float f = rsqrt(d.x * d.x + d.y * d.y + d.z * d.z + x[0]), g = p[i].w * f * f * f;\n"
+            "        sum.x += d.x * g; sum.y += d.y * g; sum.z += d.z * g;\n    }\n    out[0] = sum.x + sum.y * sum.z;"), 0)
+        self.assertEqual(self.hidden("out[0] = x[0] * x[1] * x[0] + x[2] * x[3] - x[4];"), 0)
+        kahan = ("float s = 0.0f, c = 0.0f;\n    for (int i = 0; i < n; i++) {\n        float y = x[i] - c, t = s + y;\n"
+                 "        c = (t - s) - y;\n        s = t;\n    }\n    out[0] = s;")
+        for body in (kahan, "out[0] = (x[0] + 12582912.0f) - 12582912.0f;", "float a = x[0], b = x[1], s = a + b; out[0] = s - a;",
+                     "float2 s = p[0].xy + p[1].zw; out[0] = s.y - p[1].w;", "\n#pragma OPENCL FP_CONTRACT OFF\n    float b = x[1]; out[0] = x[0] * b + x[2] * b;",
+                     "out[0] = x[0] * 0x1p100f * x[1];", "out[0] = x[0] - floor(x[0]);", "float r = sqrt(x[0]); out[0] = r * r;"):
+            self.assertGreater(self.hidden(body), 0, body)
+
+    def test_wgsl_hides_choices(self):
+        for body in ("float a = x[0]; out[0] = a < 1.0f ? 1.0f : a;",  # 1 of NaN, were it a maximum
+                     "float4 a = p[0]; *(global float4 *)out = a < p[1] ? p[1] : a;",
+                     "out[0] = -fma(x[0], x[1], x[2]);", "out[0] = -(x[0] + x[1]);"):
+            self.assertGreater(self.hidden(body), 0, body)
+        self.assertEqual(self.hidden("out[0] = x[0] < 1.0f ? x[1] : x[2];"), 0)
+        self.assertEqual(self.hidden("out[0] = -x[0] * x[1];"), 0)
+        self.write("rest.cl", "kernel void k(global int *x) { x[0] = x[1] % x[2]; }\n")
+        self.assertIn("x - x / y * y", self.quern("compile", "rest.cl", "--target", "wgsl"))
+
     def test_unknown_targets(self):
         self.quern("compile", "saxpy.cl", "--target", "cobol", status=USAGE, error="no target 'cobol'")
 

@@ -196,6 +196,7 @@ static void target(const qn__gpu *gpu, qn__target *target) {
                      .lacks_loop_results = gpu->emulated,
                      .lacks_lasting_code = gpu->emulated,
                      .lacks_exact_sums = true, /* drivers make b of (a + b) - a; WGSL cannot forbid it */
+                     .lacks_exact_choices = !gpu->emulated,
                      .lacks_division = !gpu->emulated,
                      .lacks_f32_denormals = true,
                      .wants_unrolled = !gpu->emulated};

@@ -40,7 +40,11 @@ static const spelling spellings[IR_OP_COUNT] = {
     [IR_UDIV] = PLAIN("%a / %b"),
     [IR_UREM] = PLAIN("%a %% %b"),
     [IR_SDIV] = PLAIN("bitcast<%u>(bitcast<%s>(%a) / bitcast<%s>(%b))"),
-    [IR_SREM] = PLAIN("bitcast<%u>(bitcast<%s>(%a) %% bitcast<%s>(%b))"),
+    /* SPIR-V's remainder, which naga makes of WGSL's, is undefined for negative numbers. */
+    [IR_SREM] = {"qn_srem_%l(%a, %b)", "qn_srem_%l",
+                 "fn qn_srem_%l(a: %u, b: %u) -> %u {\n"
+                 "    let x = bitcast<%s>(a);\n    let y = select(bitcast<%s>(b), %s(1), b == %u(0u));\n"
+                 "    return bitcast<%u>(x - x / y * y);\n}\n"},
     [IR_SMIN] = SIGNED2("min"),
     [IR_SMAX] = SIGNED2("max"),
     [IR_UMIN] = PLAIN("min(%a, %b)"),
@@ -115,6 +119,9 @@ static const spelling to_narrow[IR_OP_COUNT] = {
 static const spelling is_number = PLAIN("(bitcast<%v>(%a) & %v(0x7fffffffu)) <= %v(0x7f800000u)");
 static const spelling is_nan = PLAIN(IS_NAN("%v", "%a"));
 
+/* The sign is a word that compilers do not know. */
+static const spelling negated_sum = PLAIN("bitcast<%t>(bitcast<%u>(%a) ^ %u(0x80000000u | nothing))");
+
 static const spelling on_bool[IR_OP_COUNT] = {
     [IR_NOT] = PLAIN("!%a"),
     [IR_XOR] = PLAIN("%a != %b"),
@@ -174,85 +181,124 @@ static const char *expanded(wgsl_emitter *e, const char *text, const pattern *wi
 
 /* ---- operands ---- */
 
-static bool is_of(const ir_value *value, ir_op first, ir_op second) {
-    return value->value_kind == IR_VALUE_RESULT && (value->def->op == first || value->def->op == second);
-}
+/* A lane of a value where it was made: what only moves it is seen through. */
+typedef struct lane {
+    const ir_value *value;
+    unsigned at;
+} lane;
 
-/* Lanes that are moved are seen through. */
-static bool is_moved(const ir_value *value) {
-    const unsigned rule = value->value_kind == IR_VALUE_RESULT ? qn__ir_ops[value->def->op].rule : RULE_NONE;
-    return rule >= RULE_VECTOR && rule <= RULE_SHUFFLE;
-}
-
-/* Through moves, a sum or product. */
-static bool moves_result(const ir_value *value) {
-    if (!is_moved(value)) return is_of(value, IR_FADD, IR_FSUB) || is_of(value, IR_FMUL, IR_FMUL);
-    bool any = false;
-    for (uint32_t i = 0; i < value->def->num_operands && !any; i++)
-        any = moves_result(value->def->operands[i]);
-    return any;
-}
-
-/* x - floor(x) is another function where x is infinite. */
-static bool is_rounded(const ir_value *value) {
-    return value->value_kind == IR_VALUE_RESULT && value->def->op >= IR_FFLOOR && value->def->op <= IR_FRINT;
-}
-
-/* A constant zero, perhaps one that was put into a vector. */
-static bool has_zero(const ir_value *value) {
-    bool any = false;
-    for (unsigned i = 0; qn__ir_is_const(value) && i < value->type.lanes; i++)
-        any |= !(value->bits[i] & 0x7fffffff);
-    for (uint32_t i = 0; is_moved(value) && i < value->def->num_operands && !any; i++)
-        any = value->def->operands[i]->type.kind == IR_F32 && has_zero(value->def->operands[i]);
-    return any;
-}
-
-static const ir_value *without_sign(const ir_value *value) {
-    while (is_of(value, IR_FNEG, IR_FNEG)) value = value->def->operands[0];
-    return value;
-}
-
-static bool is_like(const ir_value *a, const ir_value *b) {
-    return qn__ir_is_const(a) || is_moved(a) || without_sign(a) == without_sign(b);
-}
-
-/* One of the result's operands is a constant, or what else it meets. */
-static bool has_like(const ir_value *result, const ir_value *other) {
-    bool any = qn__ir_is_const(other) || is_moved(other);
-    for (uint32_t i = 0; i < result->def->num_operands; i++)
-        any = any || is_like(result->def->operands[i], other);
-    return any;
-}
-
-static bool share_factor(const ir_value *a, const ir_value *b) {
-    if (!is_of(a, IR_FMUL, IR_FMUL) || !is_of(b, IR_FMUL, IR_FMUL)) return false;
-    return has_like(a, b->def->operands[0]) || has_like(a, b->def->operands[1]);
-}
-
-/* x - x and x + x; a square of what a function gave, as of a root. */
-static bool is_twice(const ir_instr *instr, const ir_value *value) {
-    if (instr->operands[0] != instr->operands[1]) return false;
-    if (instr->op != IR_FMUL) return true;
-    const bool is_plain = value->value_kind != IR_VALUE_RESULT || value->def->num_regions ||
-                          value->def->op == IR_LOAD || moves_result(value);
-    return !is_plain;
-}
-
-/* What compilers write otherwise: (a + b) - a, (a + 1) + b, the same of products, a * b + a * c, what has a zero in it, and an
-   integer made of a float that was made of it. */
-static bool may_be_rewritten(const ir_instr *instr, uint32_t index) {
-    const ir_value *value = instr->operands[index];
-    const bool is_sum = instr->op == IR_FADD || instr->op == IR_FSUB;
-    if (instr->op == IR_F2S || instr->op == IR_F2U) return is_of(value, IR_S2F, IR_U2F);
-    if (value->type.kind == IR_F32 && instr->op == IR_FDIV) return has_zero(value);
-    if (value->type.kind != IR_F32 || (!is_sum && instr->op != IR_FMUL)) return false;
-    const ir_value *other = instr->operands[1 - index];
-    if (has_zero(value) || (is_moved(value) && moves_result(value)) || (index && is_twice(instr, value)) ||
-        (is_sum && is_rounded(value)))
+static bool moves(lane *l) {
+    const ir_instr *from = l->value->value_kind == IR_VALUE_RESULT ? l->value->def : NULL;
+    if (!from) return false;
+    switch (from->op) {
+    case IR_EXTRACT: *l = (lane){from->operands[0], from->attr.lanes[0]}; return true;
+    case IR_SPLAT: *l = (lane){from->operands[0], 0}; return true;
+    case IR_VECTOR: *l = (lane){from->operands[l->at], 0}; return true;
+    case IR_INSERT: {
+        const bool is_new = l->at == from->attr.lanes[0];
+        *l = is_new ? (lane){from->operands[1], 0} : (lane){from->operands[0], l->at};
         return true;
-    if (!is_sum) return is_of(value, IR_FMUL, IR_FMUL) && has_like(value, other);
-    return (is_of(value, IR_FADD, IR_FSUB) && has_like(value, other)) || share_factor(value, other);
+    }
+    case IR_SHUFFLE: {
+        const unsigned lanes = from->operands[0]->type.lanes, which = from->attr.lanes[l->at];
+        const unsigned taken = which < 2 * lanes ? which : 0;
+        *l = (lane){from->operands[taken >= lanes], taken % lanes};
+        return true;
+    }
+    default: return false;
+    }
+}
+
+static lane made(const ir_value *value, unsigned at) {
+    lane l = {value, at};
+    while (moves(&l)) continue;
+    return l;
+}
+
+/* Whether an op of first..last made it. */
+static bool is_of(lane l, ir_op first, ir_op last) {
+    return l.value->value_kind == IR_VALUE_RESULT && l.value->def->op >= first && l.value->def->op <= last;
+}
+
+static bool is_sum(lane l) { return is_of(l, IR_FADD, IR_FSUB); }
+static bool is_product(lane l) { return is_of(l, IR_FMUL, IR_FMUL); }
+static bool is_const(lane l) { return qn__ir_is_const(l.value); }
+static bool is_zero(lane l) { return is_const(l) && !(l.value->bits[l.at] & 0x7fffffff); }
+static bool is_same(lane a, lane b) { return a.value == b.value && a.at == b.at; }
+
+static lane term(lane l, uint32_t index) { return made(l.value->def->operands[index], l.at); }
+
+static lane without_sign(lane l) {
+    while (is_of(l, IR_FNEG, IR_FNEG)) l = term(l, 0);
+    return l;
+}
+
+/* One of the result's terms is a constant, or `other` is one. */
+static bool has_const(lane result, lane other) {
+    return is_const(other) || is_const(term(result, 0)) || is_const(term(result, 1));
+}
+
+/* The same but for its sign; also loads of other widths, which may be of one place. */
+static bool is_like(lane a, lane b) {
+    a = without_sign(a);
+    b = without_sign(b);
+    return is_same(a, b) || (is_of(a, IR_LOAD, IR_LOAD) && is_of(b, IR_LOAD, IR_LOAD) &&
+                             a.value->type.lanes != b.value->type.lanes);
+}
+
+/* The same, or one of its terms is what else it meets. */
+static bool has_like(lane result, lane other) {
+    return has_const(result, other) || is_like(term(result, 0), other) || is_like(term(result, 1), other);
+}
+
+static bool share_factor(lane a, lane b) {
+    return is_product(a) && is_product(b) && (has_like(a, term(b, 0)) || has_like(a, term(b, 1)));
+}
+
+/* A root, quotient or native function, whose square compilers know: x for that of its root. */
+static bool is_function(lane l) {
+    return is_of(l, IR_FDIV, IR_FDIV) || is_of(l, IR_FSQRT, IR_FSQRT) ||
+           is_of(l, IR_NATIVE_EXP2, IR_NATIVE_DIV);
+}
+
+/* What compilers write otherwise, so that the result is not nearly the same: (a + b) - a, which is all of Kahan's and Knuth's sums,
+   (a + 1) + b, which is how numbers are rounded, a * b + a * c, x - x, x - floor(x); of products (a * 2) * b alone, which is how
+   numbers are scaled that would overflow. What is left bare has neither a term twice nor a constant, so that no compiler gains by another
+   order, or is (a * b) * a, which is off by as little in any order, as long as all of it is within the range of floats. */
+static bool is_rewritten(ir_op op, lane value, lane other, bool is_second) {
+    if (is_zero(value)) return true;
+    if (op == IR_FMUL)
+        return is_product(value) ? has_const(value, other)
+                                 : is_second && is_same(value, other) && is_function(value);
+    return (is_second && is_same(value, other)) || is_of(value, IR_FFLOOR, IR_FRINT) ||
+           (is_sum(value) && has_like(value, other)) || share_factor(value, other);
+}
+
+/* The residual of a quotient or root, -(q * b) + a: where a is a sum itself, compilers put it last, which rounds the product. */
+static bool is_end_of_residual(const ir_instr *instr, uint32_t index, lane value) {
+    if (instr->op != IR_FMA || index != 2) return false;
+    const bool is_residual = is_of(made(instr->operands[0], 0), IR_FNEG, IR_FNEG) ||
+                             is_of(made(instr->operands[1], 0), IR_FNEG, IR_FNEG);
+    return is_residual && (is_of(value, IR_FADD, IR_FMUL) || is_of(value, IR_FMA, IR_FMA));
+}
+
+/* Also zeros that are divided, and an integer made of a float that was made of it. */
+static bool may_be_rewritten(const ir_instr *instr, uint32_t index) {
+    const ir_value *operand = instr->operands[index];
+    bool any = false;
+    for (unsigned at = 0; at < operand->type.lanes && !any; at++) {
+        const lane value = made(operand, at);
+        if (instr->op == IR_F2S || instr->op == IR_F2U)
+            any = is_of(value, IR_S2F, IR_U2F);
+        else if (operand->type.kind == IR_F32 && instr->op == IR_FDIV)
+            any = is_zero(value);
+        else if (operand->type.kind == IR_F32 && instr->op >= IR_FADD && instr->op <= IR_FMUL)
+            any = is_of(value, IR_EXTRACT_DYNAMIC, IR_EXTRACT_DYNAMIC) ||
+                  is_rewritten((ir_op)instr->op, value, made(instr->operands[1 - index], at), index == 1);
+        else if (operand->type.kind == IR_F32)
+            any = is_end_of_residual(instr, index, value);
+    }
+    return any;
 }
 
 /* The same number behind a word that compilers do not know to be 0. */
@@ -261,6 +307,13 @@ static const char *hidden(wgsl_emitter *e, const ir_value *value, const char *te
     e->hides = true;
     return qn__wgsl_text(e, "bitcast<%s>(bitcast<%s>(%s) ^ %s(nothing))", qn__wgsl_type(e, value->type),
                          words, text, words);
+}
+
+/* -(a * b + c) is -(a * b) - c but for the sign of zero. */
+static bool is_negated_sum(const ir_instr *instr) {
+    const lane value = made(instr->operands[0], 0);
+    return instr->op == IR_FNEG && !(instr->flags & IR_FAST) &&
+           (is_sum(value) || is_of(value, IR_FMA, IR_FMA));
 }
 
 /* An operation on constants alone is one for the compiler, which refuses what is not finite or past the end; so is a
@@ -291,6 +344,10 @@ static const char *spelled(wgsl_emitter *e, const ir_instr *instr) {
         row = instr->op == IR_FEQ ? &is_number : &is_nan;
     if (from.kind == IR_BOOL && on_bool[instr->op].text) row = &on_bool[instr->op];
     if (qn__ir_bits(result) < 32 && to_narrow[instr->op].text) row = &to_narrow[instr->op];
+    if (e->options->target.lacks_exact_choices && is_negated_sum(instr)) {
+        row = &negated_sum;
+        e->hides = true;
+    }
     if (!row->text) return NULL;
     pattern with = {.result = result, .operand = from, .a = operand(e, instr, 0)};
     with.b = instr->num_operands > 1 ? operand(e, instr, 1) : "";
@@ -423,11 +480,30 @@ static const char *shuffle(wgsl_emitter *e, const ir_instr *instr) {
     return text.data;
 }
 
+/* x < c ? c : x, of which compilers make the greatest of both: not x where that is NaN. */
+static bool may_be_extreme(const ir_instr *instr, uint32_t index) {
+    const ir_value *value = instr->operands[index];
+    bool any = false;
+    for (unsigned at = 0; value->type.kind == IR_F32 && at < value->type.lanes && !any; at++) {
+        const bool is_vector = instr->operands[0]->type.lanes > 1;
+        const lane condition = made(instr->operands[0], is_vector ? at : 0), chosen = made(value, at);
+        if (!is_of(condition, IR_FLT, IR_FLE)) continue;
+        any =
+            !is_const(chosen) && (is_same(term(condition, 0), chosen) || is_same(term(condition, 1), chosen));
+    }
+    return any;
+}
+
+static const char *chosen(wgsl_emitter *e, const ir_instr *instr, uint32_t index) {
+    const ir_value *value = instr->operands[index];
+    const char *text = qn__wgsl_use_as(e, value, instr->results[0]);
+    const bool hides = e->options->target.lacks_exact_choices && may_be_extreme(instr, index);
+    return hides ? hidden(e, value, text) : text;
+}
+
 /* A pointer's form is that of what is chosen. */
 static const char *choice(wgsl_emitter *e, const ir_instr *instr) {
-    const ir_value *result = instr->results[0];
-    const char *a = qn__wgsl_use_as(e, instr->operands[1], result),
-               *b = qn__wgsl_use_as(e, instr->operands[2], result);
+    const char *a = chosen(e, instr, 1), *b = chosen(e, instr, 2);
     return qn__wgsl_text(e, "select(%s, %s, %s)", b, a, qn__wgsl_use(e, instr->operands[0]));
 }
 
