@@ -38,8 +38,8 @@ kernel void pack(problem h, global const STORAGE *restrict weights, global VALUE
 
 static long at_least_0(long a, long b) { return a <= 0 ? 0 : b == 1 ? a : (a + b - 1) / b; } // a / b, rounded up
 
-// Up to PAD_ROWS rows of each phase of a channel. But for the last of these a row ends with a whole vector, the rest of which the next one
-// overwrites. Global size: channels of all groups; images; runs of rows.
+// Up to PAD_ROWS rows of each phase of a channel. A row ends with a whole vector where the rows behind it, which overwrite the rest of that
+// vector, have room for it: what is behind these rows is other work-items'. Global size: channels of all groups; images; runs of rows.
 __attribute__((reqd_work_group_size(1, 1, 1))) kernel void pad(problem h, global const STORAGE *restrict from,
                                                                 global VALUE *restrict work) {
     const size_t high = phase_rows(h), wide = phase_columns(h), all = (size_t)h.groups * h.channels, channel = get_global_id(0);
@@ -55,7 +55,7 @@ __attribute__((reqd_work_group_size(1, 1, 1))) kernel void pad(problem h, global
         global VALUE *to = work + phase * high * wide;
         for (uint y = 0; y < count; y++, to += wide) {
             const long row = up + (long)(top + y) * h.stride[0], end = row < 0 || row >= h.rows ? begin : stop;
-            const uint columns = y + 1 < count ? whole : (uint)wide;
+            const uint columns = (uint)min((size_t)whole, (count - y) * wide);
             global const STORAGE *line = from + row * h.from[2] + first * h.from[3];
             for (uint x = 0; x < columns; x++) // vectors, as in unfold.cl
                 to[x] = x >= begin && x < end ? LOAD(line + x * NEXT, 0) : 0;

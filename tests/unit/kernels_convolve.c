@@ -259,6 +259,8 @@ static const convolve_case cases[] = {
      .padding = {2, 4},
      .bias = true,
      .channels_last = true},
+    /* Rows of fewer columns than half a vector, more than a work-item pads, in two phases. */
+    {.type = QN_F32, .from = {2, 32, 70, 3}, .weights = {24, 32, 2, 1}, .stride = {2, 1}},
     {.type = QN_BF16, .from = {2, 16, 9, 8}, .weights = {32, 16, 1, 1}, .stride = {2, 2}},
     {.type = QN_F16, .from = {3, 24, 5, 9}, .weights = {40, 24, 1, 1}, .channels_last = true},
     /* few channels, folded for quads: with a stride of 2, and rows and columns that begin differently; with one of 1 */
