@@ -10,6 +10,10 @@
 // expect: 1.0, 0.75, 2.0, 0.25
 // arg: buf:double4:1=1,2,3,4
 // expect: 2.5, 3.25, 4.5, 1.25
+// kernel: with_constants
+// arg: int:3
+// arg: buf:uint4:1=1,2,3,4
+// expect: 33, 42, 43, 32
 kernel void run(int count, global uint16 *words, global int8 *ints, global float4 *floats, global double4 *doubles) {
     uint16 w = *words;
     int8 n = *ints;
@@ -26,4 +30,10 @@ kernel void run(int count, global uint16 *words, global int8 *ints, global float
     *ints = n;
     *floats = f;
     *doubles = d;
+}
+
+kernel void with_constants(int count, global uint4 *words) {
+    uint4 w = *words;
+    for (int i = 0; i < count; i++) w = shuffle2(w, (uint4)(10, 20, 30, 40), (uint4)(3, 7, 1, 6)) + (uint4)(i);
+    *words = w;
 }

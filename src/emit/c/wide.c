@@ -164,7 +164,8 @@ static const char *converted(c_emitter *e, const ir_instr *instr) {
     return text.data;
 }
 
-/* Of two vectors of the result's type, in one piece: from lanes alone compilers do not find the instruction when shuffles follow each other. */
+/* Of two vectors of the result's type, in one piece: from lanes alone compilers do not find the instruction when shuffles follow each other.
+   The helper is a macro, from whose arguments parentheses keep the commas between lanes. */
 static const char *shuffled(c_emitter *e, const ir_instr *instr) {
     const ir_value *a = instr->operands[0], *b = instr->operands[1];
     const ir_type type = instr->results[0]->type;
@@ -179,7 +180,7 @@ static const char *shuffled(c_emitter *e, const ir_instr *instr) {
                        name, name, places);
     qn__buf text;
     qn__buf_init(&text, e->arena);
-    qn__buf_printf(&text, "%s(%s, %s", name, qn__c_wide_use(e, a), qn__c_wide_use(e, b));
+    qn__buf_printf(&text, "%s((%s), (%s)", name, qn__c_wide_use(e, a), qn__c_wide_use(e, b));
     for (unsigned lane = 0; lane < type.lanes; lane++) {
         const unsigned from = instr->attr.lanes[lane];
         qn__buf_printf(&text, ", %u", from < 2u * type.lanes ? from : 0);
