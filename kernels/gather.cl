@@ -1,7 +1,7 @@
 // Slices by their indices: to[o, j, k] = from[o, indices[j], k] and back. By -D: INDEX, the type of indices; STORAGE, of elements, or of
 // words that slices are moved in; SORTED: scatter goes through equal indices one after the other, with VALUE, LOAD and STORE (element.h);
-// ADD; ATOMIC, the type of an atomic add; IN_ORDER, see there. Global size: `inner`, `chosen` and the outer indices; where `inner` is 1 (FLAT) `chosen` comes
-// first. U: a work-item has so many indices, LY apart; the local size is LX along k and LY along j.
+// ADD; ATOMIC, the type of an atomic add; IN_ORDER, see there. Global size: `inner`, `chosen` and the outer indices; where `inner` is 1
+// (FLAT) `chosen` comes first. U: a work-item has so many indices, LY apart; the local size is LX along k and LY along j.
 #include "element.h"
 
 #ifdef FLAT

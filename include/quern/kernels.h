@@ -566,8 +566,8 @@ QN_API qn_status qn_kernels_gather(qn_kernels *kernels, qn_stream *stream, const
    Slices whose index `to` does not have are left out. Sizes and types are as for qn_kernels_gather, with the two exchanged.
    Where indices are the same: with `add` all are added, QN_F32 in an order that may differ from call to call; without it any one of them
    is left, element by element. With `deterministic` all happens in the order of the indices: the last one is left, sums are the same
-   at each call. That sorts the indices first, as adding does for types other than QN_F32, QN_I32 and QN_U32 in any case; narrow
-   types are added in 32 bits and rounded once. QN_BOOL cannot be added.
+   at each call. That sorts the indices first, as adding does for types other than QN_F32, QN_I32 and QN_U32 in any case; processors of
+   few threads do only where narrow types are added, which is in 32 bits, rounded once. QN_BOOL cannot be added.
    Defaults: dimension 0; written, not added; not deterministic. */
 typedef struct qn_scatter_desc {
     qn_array from, indices;

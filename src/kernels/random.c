@@ -12,9 +12,8 @@ typedef struct plan {
     qn_kernel *kernel;
     qn__walk_block walk;
     uint64_t count;
-    uint32_t
-        blocks; /* contiguous: so many a work-item, in groups of GROUP, of a processor one, whose compiler makes vectors of
-                        work-items; else 0 */
+    /* Contiguous: so many a work-item, in groups of GROUP; a processor's has one, as its compiler makes vectors of work-items. Else 0. */
+    uint32_t blocks;
 } plan;
 
 /* The array's dimensions as they are, the last one first: numbers go by the order of indices, not of addresses. */

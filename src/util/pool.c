@@ -38,7 +38,7 @@ struct qn__pool {
     bool stop;
 };
 
-enum { CHUNKS_PER_THREAD = 8, WAKES = 2, SPIN_NS = 20000 };
+enum { CHUNKS_PER_THREAD = 8, WAKES = 2, LOOK_NS = 20000 };
 
 typedef struct worker_start {
     qn__pool *pool;
@@ -64,15 +64,10 @@ static void pause_a_little(void) {
 #endif
 }
 
-/* Whether the number becomes as wanted in about the time that it takes to sleep and be woken, which would be no
-   less work. */
-static bool soon(atomic_uint *number, bool is_zero) {
+/* Looks for about as long as it takes to sleep and be woken, which would be no less work, or until the number is 0, or is not. */
+static void look_until(atomic_uint *number, bool is_zero) {
     const uint64_t begun = qn__now_ns();
-    do {
-        if (!atomic_load(number) == is_zero) return true;
-        pause_a_little();
-    } while (qn__now_ns() - begun < SPIN_NS);
-    return false;
+    while ((atomic_load(number) == 0) != is_zero && qn__now_ns() - begun < LOOK_NS) pause_a_little();
 }
 
 /* ---- the pool's threads ---- */
@@ -97,7 +92,7 @@ static run *join(qn__pool *pool) {
     run *r = choose(pool);
     if (!r && !pool->stop) {
         pthread_mutex_unlock(&pool->lock);
-        soon(&pool->open, false);
+        look_until(&pool->open, false);
         pthread_mutex_lock(&pool->lock);
     }
     while (!pool->stop && !(r = choose(pool))) {
@@ -195,7 +190,7 @@ static void finish(qn__pool *pool, run *r) {
     *at = r->next;
     atomic_fetch_sub(&pool->open, 1);
     pthread_mutex_unlock(&pool->lock);
-    soon(&r->joined, true);
+    look_until(&r->joined, true);
     pthread_mutex_lock(&pool->lock);
     while (r->joined) pthread_cond_wait(&pool->left, &pool->lock);
     pthread_mutex_unlock(&pool->lock);

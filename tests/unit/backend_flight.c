@@ -126,8 +126,8 @@ static void polls_until_done_or_late(void **state) {
         looked = 0;
         assert_false(qn__poll(never, &looked, 5000000, spins));
         assert_true(qn__now_ns() - start >= 5000000);
-        for (int i = 0; i < 100 && looked == 1;
-             i++) { /* this process may have had to wait behind the first */
+        /* This process may have had to wait behind the first look. */
+        for (int i = 0; i < 100 && looked == 1; i++) {
             looked = 0;
             assert_false(qn__poll(never, &looked, 5000000, spins));
         }

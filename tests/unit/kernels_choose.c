@@ -128,8 +128,8 @@ static void any_number_of_any_row(void **state) {
         {QN_U8, QN_U32, 1, 70001, 64, 0, 200, true, WORST_FIRST},
         {QN_F32, QN_U32, 2, 4096, 10, -1, 1, true, ANY_ORDER},
         {QN_F32, QN_U32, 5, 4097, 100, -1, 1, false, ANY_ORDER},
-        {QN_F32, QN_U32, 37, 977, 10, -1, 1, false,
-         ANY_ORDER}, /* so many rows that processors have one a lane */
+        /* so many rows that processors have one a lane */
+        {QN_F32, QN_U32, 37, 977, 10, -1, 1, false, ANY_ORDER},
         {QN_I32, QN_U32, 35, 703, 64, -1e9, 1e9, true, ANY_ORDER},
         {QN_U32, QN_U32, 33, 300, 290, 0, 4e9, false, ANY_ORDER},
         {QN_F32, QN_U32, 18, 70, 17, -1, 1, true, ANY_ORDER},

@@ -120,8 +120,8 @@ static void slices_are_gathered(void **state) {
 
 static void slices_are_scattered_and_added(void **state) {
     (void)state;
-    const uint32_t threads[] = {
-        1, 40}; /* of few a processor goes through all indices, of many it adds by atomics, or sorts */
+    /* Of few threads a processor goes through all indices, of many it adds by atomics, or sorts. */
+    const uint32_t threads[] = {1, 40};
     for (int t = 0; t < (testing("cpu") ? 2 : 1); t++) {
         kernels_fixture f = make_kernels_with(&(qn_context_desc){.cpu_threads = threads[t]});
         for (uint32_t i = 0; i < CASES; i++) check_scatter(&f, &cases[i], i + 30);
