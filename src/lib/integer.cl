@@ -1,7 +1,12 @@
 /* Integer functions (OpenCL C 6.12.3), for any integer type, scalar or vector. Scalars narrower than int are
    promoted by every operator, hence the conversions back to T. */
 
-U abs(T x) { return as_U((T)(x < (T)0 ? -x : x)); }
+/* The least number's negative is itself, which as an unsigned one is right. */
+U abs(T x) {
+    const U u = as_U(x), negated = (U)((U)0 - u);
+    return x < (T)0 ? negated : u;
+}
+
 U abs_unsigned(T x) { return x; }
 U abs_diff(T x, T y) { return x > y ? (U)(as_U(x) - as_U(y)) : (U)(as_U(y) - as_U(x)); }
 
@@ -64,6 +69,6 @@ T mad_sat_unsigned(T a, T b, T c) {
 
 W upsample(T high, U low) { return (W)((convert_W(high) << (W)(8 * sizeof(S))) | convert_W(low)); }
 
-/* Undefined where an operand has more than 24 bits, so that the full product serves. */
-T mad24(T x, T y, T z) { return x * y + z; }
-T mul24(T x, T y) { return x * y; }
+/* Undefined where an operand has more than 24 bits, so that the full product serves; of it and the sum the low half. */
+T mad24(T x, T y, T z) { return as_T((U)(as_U(x) * as_U(y) + as_U(z))); }
+T mul24(T x, T y) { return as_T((U)(as_U(x) * as_U(y))); }
