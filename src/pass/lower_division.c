@@ -93,7 +93,8 @@ static ir_value *quick_quotient(qn__lowering *l, ir_value *a, ir_value *b) {
     return refined(l, times(l, a, inverse), inverse, a, b);
 }
 
-/* The inverse is corrected, too: right whatever the target's is off by. */
+/* The inverse is corrected, too: right whatever the target's is off by, unless the divisor's fraction is all ones, whose inverse is
+   next to a tie that the correction may miss. */
 static ir_value *sure_quotient(qn__lowering *l, ir_value *a, ir_value *b) {
     ir_value *one = like(l, b, 1), *inverse = divide(l, one, b);
     inverse = refined(l, inverse, inverse, one, b);
@@ -145,8 +146,8 @@ static ir_value *slow_quotient(qn__lowering *l, ir_value *a, ir_value *b) {
     ir_value *both_normal = both(l, is_normal(l, of_a), is_normal(l, of_b));
     ir_value *q = sure_quotient(l, with_exponent_of_one(l, a, of_a), with_exponent_of_one(l, b, of_b));
     ir_value *difference = qn__make2(l, IR_SUB, of_a, of_b);
-    ir_value *is_large =
-        qn__make2(l, IR_SLT, qn__make_int(l, words, (uint64_t)-126 << F32_FRACTION), difference);
+    ir_value *least = qn__make2(l, IR_SUB, qn__make_int(l, words, 0), exponent_bits(l, q));
+    ir_value *is_large = qn__make2(l, IR_SLT, least, difference);
     ir_value *half = qn__make2(l, IR_ASHR, difference, qn__make_int(l, words, 1));
     half = qn__make2(l, IR_AND, half, qn__make_int(l, words, (uint64_t)-1 << F32_FRACTION));
     ir_value *rest = qn__make2(l, IR_SUB, difference, half);
