@@ -135,14 +135,18 @@ class Compile(ToolTest):
         kahan = ("float s = 0.0f, c = 0.0f;\n    for (int i = 0; i < n; i++) {\n        float y = x[i] - c, t = s + y;\n"
                  "        c = (t - s) - y;\n        s = t;\n    }\n    out[0] = s;")
         for body in (kahan, "out[0] = (x[0] + 12582912.0f) - 12582912.0f;", "float a = x[0], b = x[1], s = a + b; out[0] = s - a;",
-                     "float2 s = p[0].xy + p[1].zw; out[0] = s.y - p[1].w;", "\n#pragma OPENCL FP_CONTRACT OFF\n    float b = x[1]; out[0] = x[0] * b + x[2] * b;",
+                     "float2 s = p[0].xy + p[1].zw; out[0] = s.y - p[1].w;",
+                     "float s = x[n] + out[n]; out[n] = s; out[n + 1] = s - x[n];",  # one load to a driver that knows the bindings
+                     "\n#pragma OPENCL FP_CONTRACT OFF\n    float b = x[1]; out[0] = x[0] * b + x[2] * b;",
                      "out[0] = x[0] * 0x1p100f * x[1];", "out[0] = x[0] - floor(x[0]);", "float r = sqrt(x[0]); out[0] = r * r;"):
             self.assertGreater(self.hidden(body), 0, body)
 
     def test_wgsl_hides_choices(self):
         for body in ("float a = x[0]; out[0] = a < 1.0f ? 1.0f : a;",  # 1 of NaN, were it a maximum
                      "float4 a = p[0]; *(global float4 *)out = a < p[1] ? p[1] : a;",
-                     "out[0] = -fma(x[0], x[1], x[2]);", "out[0] = -(x[0] + x[1]);"):
+                     "out[0] = -fma(x[0], x[1], x[2]);", "out[0] = -(x[0] + x[1]);",
+                     "*(global float4 *)out = -(float4)(x[0], x[1], p[0].x + p[0].y, x[3]);",
+                     "*(global float4 *)out = fma((float4)(x[0], -x[1], x[2], x[3]), p[0], p[1] + p[2]);"):
             self.assertGreater(self.hidden(body), 0, body)
         self.assertEqual(self.hidden("out[0] = x[0] < 1.0f ? x[1] : x[2];"), 0)
         self.assertEqual(self.hidden("out[0] = -x[0] * x[1];"), 0)

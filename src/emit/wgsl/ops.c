@@ -238,12 +238,20 @@ static bool has_const(lane result, lane other) {
     return is_const(other) || is_const(term(result, 0)) || is_const(term(result, 1));
 }
 
-/* The same but for its sign; also loads of other widths, which may be of one place. */
+/* Loads that drivers may make one: of one place, where a store between them is to another binding; or of other widths, which may
+   overlap. */
+static bool may_load_same(lane a, lane b) {
+    if (!is_of(a, IR_LOAD, IR_LOAD) || !is_of(b, IR_LOAD, IR_LOAD)) return false;
+    const ir_instr *one = a.value->def, *other = b.value->def;
+    return a.value->type.lanes != b.value->type.lanes ||
+           (a.at == b.at && one->operands[0] == other->operands[0] && one->attr.offset == other->attr.offset);
+}
+
+/* The same but for its sign. */
 static bool is_like(lane a, lane b) {
     a = without_sign(a);
     b = without_sign(b);
-    return is_same(a, b) || (is_of(a, IR_LOAD, IR_LOAD) && is_of(b, IR_LOAD, IR_LOAD) &&
-                             a.value->type.lanes != b.value->type.lanes);
+    return is_same(a, b) || may_load_same(a, b);
 }
 
 /* The same, or one of its terms is what else it meets. */
@@ -275,10 +283,11 @@ static bool is_rewritten(ir_op op, lane value, lane other, bool is_second) {
 }
 
 /* The residual of a quotient or root, -(q * b) + a: where a is a sum itself, compilers put it last, which rounds the product. */
-static bool is_end_of_residual(const ir_instr *instr, uint32_t index, lane value) {
+static bool is_end_of_residual(const ir_instr *instr, uint32_t index, unsigned at) {
     if (instr->op != IR_FMA || index != 2) return false;
-    const bool is_residual = is_of(made(instr->operands[0], 0), IR_FNEG, IR_FNEG) ||
-                             is_of(made(instr->operands[1], 0), IR_FNEG, IR_FNEG);
+    const lane value = made(instr->operands[2], at);
+    const bool is_residual = is_of(made(instr->operands[0], at), IR_FNEG, IR_FNEG) ||
+                             is_of(made(instr->operands[1], at), IR_FNEG, IR_FNEG);
     return is_residual && (is_of(value, IR_FADD, IR_FMUL) || is_of(value, IR_FMA, IR_FMA));
 }
 
@@ -296,7 +305,7 @@ static bool may_be_rewritten(const ir_instr *instr, uint32_t index) {
             any = is_of(value, IR_EXTRACT_DYNAMIC, IR_EXTRACT_DYNAMIC) ||
                   is_rewritten((ir_op)instr->op, value, made(instr->operands[1 - index], at), index == 1);
         else if (operand->type.kind == IR_F32)
-            any = is_end_of_residual(instr, index, value);
+            any = is_end_of_residual(instr, index, at);
     }
     return any;
 }
@@ -311,9 +320,13 @@ static const char *hidden(wgsl_emitter *e, const ir_value *value, const char *te
 
 /* -(a * b + c) is -(a * b) - c but for the sign of zero. */
 static bool is_negated_sum(const ir_instr *instr) {
-    const lane value = made(instr->operands[0], 0);
-    return instr->op == IR_FNEG && !(instr->flags & IR_FAST) &&
-           (is_sum(value) || is_of(value, IR_FMA, IR_FMA));
+    bool any = false;
+    if (instr->op != IR_FNEG || instr->flags & IR_FAST) return false;
+    for (unsigned at = 0; at < instr->operands[0]->type.lanes && !any; at++) {
+        const lane value = made(instr->operands[0], at);
+        any = is_sum(value) || is_of(value, IR_FMA, IR_FMA);
+    }
+    return any;
 }
 
 /* An operation on constants alone is one for the compiler, which refuses what is not finite or past the end; so is a
