@@ -145,6 +145,7 @@ static const struct {
      {"loop_results", "exact_zeros", "byte_swaps", "cut_signs", "float_controls", "denormal_compares",
       "denormals", "nearest", "matrices"}},
     {QN__TARGET_CLC, {"float_atomic_add", "unrolled_barriers"}},
+    {QN__TARGET_WGSL, {"exact_sums", "exact_choices", "division", "f32_denormals"}},
 };
 
 /* What devices differ in. f64 stands last: an fma without exact_fma is made of it, and more devices have it. */

@@ -29,6 +29,15 @@ class Ship(ToolTest):
         self.assertTrue(all((e["binary_size"] > 0) == (e["machine"] != "") for e in shown["entries"]))
         self.assertTrue(any(e["machine"] for e in shown["entries"]))
 
+    def test_wgsl_for_all_devices(self):
+        """No WebGPU device promises what drivers may rewrite of floats: the text must not need it."""
+        self.write("sums.cl", "kernel void k(global float *x, float c) {\n    float v = x[0];\n"
+                              "    x[0] = (v < c ? c : v) / (v + 0x1.8p23f - 0x1.8p23f);\n}\n")
+        self.quern("compile", "sums.cl", "-o", "sums.qnb", "--target", "wgsl")
+        shown = json.loads(self.quern("compile", "sums.qnb", "--reflect"))
+        needs = " ".join(e["needs"] for e in shown["entries"]).split()
+        self.assertFalse({"exact_sums", "exact_choices", "division", "f32_denormals"} & set(needs), needs)
+
     def test_runs_without_a_compiler(self):
         for targets in ("c", "ir", "ptx,c"):
             self.pack("--target", targets)
