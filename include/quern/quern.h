@@ -206,7 +206,8 @@ static inline qn_status qn_context_create(const qn_context_desc *desc, qn_contex
    not at the end. With QN_CAN_CANCEL such work is cancelled, and all is released. Elsewhere it has half a second more,
    as it may just be ending, and is then left with the driver: its device, with all buffers and programs of the device,
    and what the context keeps of the driver, stay until the process ends, and so do the hooks for memory, log and
-   printing have to. Nothing that the work can reach is released. The sentence is qn_error_message(NULL). One thread, after all other calls on the context. */
+   printing have to. Nothing that the work can reach is released. The sentence is qn_error_message(NULL). One thread,
+   after all other calls on the context. */
 QN_API qn_status qn_context_close(qn_context *context, uint64_t timeout_ns);
 /* qn_context_close(context, QN_FOREVER): waits for ever for a kernel that never ends, unless its stream is persistent. */
 QN_API void qn_context_destroy(qn_context *context);

@@ -1,5 +1,6 @@
 /* The WGSL target: text of WGSL for WebGPU, by the ABI of src/emit/gpu_abi.h (WGSL, W3C). This file is the frame: a
-   module's variables, and kernels with their parameters. What WGSL lacks (addresses, 64-bit and narrow integers, jumps) passes have lowered, but for pointers, which plan.c finds arrays for. */
+   module's variables, and kernels with their parameters. What WGSL lacks (addresses, 64-bit and narrow integers, jumps)
+   passes have lowered, but for pointers, which plan.c finds arrays for. */
 #include <string.h>
 
 #include "emit/cfamily.h"
