@@ -159,8 +159,10 @@ static qn_status restart(qn_ring *ring, uint64_t timeout_ns) {
 }
 
 qn_status qn_ring_restart(qn_ring *ring, uint64_t timeout_ns) {
-    const qn_status status = qn__ring_change_begin(ring, "qn_ring_restart");
+    qn_status status = qn__ring_change_begin(ring, "qn_ring_restart");
     if (status) return status;
-    qn__ring_supervise_anew(ring);
-    return qn__ring_change_end(ring, restart(ring, timeout_ns));
+    status = restart(ring, timeout_ns);
+    /* Not before: the ring's thread would restart what still is failed. */
+    if (!status || atomic_load(&ring->state) == QN_RING_LAUNCHED) qn__ring_supervise_anew(ring);
+    return qn__ring_change_end(ring, status);
 }

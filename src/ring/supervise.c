@@ -61,12 +61,13 @@ static void restart(qn_ring *ring, uint64_t now) {
     qn__ring_supervisor *own = &ring->supervisor;
     own->times[own->count++ % own->policy.restarts] = now;
     own->due_ns = 0;
-    qn_status status = qn_ring_restart(ring, SECOND);
-    if (!status || atomic_load(&ring->state) == QN_RING_LAUNCHED) status = qn_ring_activate(ring, SECOND);
-    /* A kernel that comes later than that finds what it has been told. */
-    if (!status || atomic_load(&ring->state) == QN_RING_ACTIVE)
+    /* A kernel that comes later than that finds what it has been told. Who is told that the ring is in another state was late: a
+       program has restarted it by hand, and activates it. */
+    const qn_status launched = qn_ring_restart(ring, SECOND);
+    if (launched && (launched != QN_ERROR_TIMEOUT || atomic_load(&ring->state) != QN_RING_LAUNCHED)) return;
+    const qn_status active = qn_ring_activate(ring, SECOND);
+    if (!active || (active == QN_ERROR_TIMEOUT && atomic_load(&ring->state) == QN_RING_ACTIVE))
         atomic_fetch_add_explicit(&ring->restarts, 1, memory_order_relaxed);
-    /* Else it still is failed, and has one restart less. */
 }
 
 /* Whether the launch that failed is over: what waits for that would be in the way of other calls. */

@@ -247,6 +247,27 @@ static void too_many_failures(void **state) {
     finish(&r);
 }
 
+/* Who restarts by hand activates by hand: the ring's thread does neither in between. */
+static void restarted_by_hand(void **state) {
+    (void)state;
+    rig r =
+        start_supervised(&(qn_ring_supervision){.restarts = 1, .within_ns = SECONDS(3600), .backoff_ns = 1});
+    const numbers poison = {{-1}};
+    numbers out;
+    for (int round = 0; round < 10; round++) {
+        for (int i = 0; i < 2; i++)
+            assert_fails(r.context,
+                         qn_ring_call(r.ring, &poison, sizeof poison, &out, sizeof out, SECONDS(60)),
+                         QN_ERROR_KERNEL_FAILED, i < 1 ? "a dead letter now" : "its handler gave up message");
+        assert_ok(r.context, qn_ring_restart(r.ring, SECONDS(60)));
+        pause_ms(5);
+        assert_int_equal(state_of(&r), QN_RING_LAUNCHED);
+        assert_ok(r.context, qn_ring_activate(r.ring, SECONDS(60)));
+    }
+    assert_int_equal(stats_of(&r).restarts, 10);
+    finish(&r);
+}
+
 /* The handler goes on, and the kernel goes on for ever; what another stream waits for is no affair of the ring's. */
 static void an_access_outside_that_is_counted(void **state) {
     (void)state;
@@ -456,13 +477,21 @@ static void nothing_else_waits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_poisoned_message),       cmocka_unit_test(a_handler_that_never_comes_back),
-        cmocka_unit_test(closing_in_the_midst),     cmocka_unit_test(restarts_by_itself),
-        cmocka_unit_test(too_many_failures),        cmocka_unit_test(supervised_checkpoints),
-        cmocka_unit_test(nothing_else_waits),       cmocka_unit_test(a_fault_in_the_handler),
-        cmocka_unit_test(restarts_after_a_fault),   cmocka_unit_test(an_access_outside_that_is_counted),
-        cmocka_unit_test(a_budget_of_iterations),   cmocka_unit_test(a_loop_by_hand_has_no_budget),
-        cmocka_unit_test(a_launch_that_is_refused), cmocka_unit_test(findings_name_the_handler),
+        cmocka_unit_test(a_poisoned_message),
+        cmocka_unit_test(a_handler_that_never_comes_back),
+        cmocka_unit_test(closing_in_the_midst),
+        cmocka_unit_test(restarts_by_itself),
+        cmocka_unit_test(too_many_failures),
+        cmocka_unit_test(restarted_by_hand),
+        cmocka_unit_test(supervised_checkpoints),
+        cmocka_unit_test(nothing_else_waits),
+        cmocka_unit_test(a_fault_in_the_handler),
+        cmocka_unit_test(restarts_after_a_fault),
+        cmocka_unit_test(an_access_outside_that_is_counted),
+        cmocka_unit_test(a_budget_of_iterations),
+        cmocka_unit_test(a_loop_by_hand_has_no_budget),
+        cmocka_unit_test(a_launch_that_is_refused),
+        cmocka_unit_test(findings_name_the_handler),
     };
     return run_device_tests(tests);
 }
