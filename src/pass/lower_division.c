@@ -143,16 +143,19 @@ static ir_value *power_of_two(qn__lowering *l, ir_value *bits, ir_type type) {
 static ir_value *slow_quotient(qn__lowering *l, ir_value *a, ir_value *b) {
     ir_value *of_a = exponent_bits(l, a), *of_b = exponent_bits(l, b);
     const ir_type words = of_a->type;
-    ir_value *both_normal = both(l, is_normal(l, of_a), is_normal(l, of_b));
-    ir_value *q = sure_quotient(l, with_exponent_of_one(l, a, of_a), with_exponent_of_one(l, b, of_b));
+    ir_value *a_normal = is_normal(l, of_a), *b_normal = is_normal(l, of_b);
+    ir_value *one_a = with_exponent_of_one(l, a, of_a), *one_b = with_exponent_of_one(l, b, of_b);
+    ir_value *q = sure_quotient(l, one_a, one_b);
     ir_value *difference = qn__make2(l, IR_SUB, of_a, of_b);
-    ir_value *least = qn__make2(l, IR_SUB, qn__make_int(l, words, 0), exponent_bits(l, q));
+    ir_value *of_q = exponent_bits(l, q), *least = qn__make2(l, IR_SUB, qn__make_int(l, words, 0), of_q);
     ir_value *is_large = qn__make2(l, IR_SLT, least, difference);
     ir_value *half = qn__make2(l, IR_ASHR, difference, qn__make_int(l, words, 1));
     half = qn__make2(l, IR_AND, half, qn__make_int(l, words, (uint64_t)-1 << F32_FRACTION));
     ir_value *rest = qn__make2(l, IR_SUB, difference, half);
-    q = times(l, times(l, q, power_of_two(l, half, a->type)), power_of_two(l, rest, a->type));
-    return qn__make_select(l, both(l, both_normal, is_large), q, divide_any(l, a, b));
+    q = times(l, q, power_of_two(l, half, a->type));
+    q = times(l, q, power_of_two(l, rest, a->type));
+    ir_value *good = both(l, both(l, a_normal, b_normal), is_large), *other = divide_any(l, a, b);
+    return qn__make_select(l, good, q, other);
 }
 
 static ir_value *in_all_lanes(qn__lowering *l, ir_value *condition) {
