@@ -214,7 +214,9 @@ static void free_blocks(qn_tensors *tensors, qn__block *block) {
 static void free_nodes_of(qn_tensors *tensors, node_block *b) {
     for (int i = 0; i < BLOCK; i++) {
         qn__node *n = &b->nodes[i];
-        if (n->refs) qn__storage_release(tensors, n->storage);
+        if (!n->refs) continue;
+        qn__storage_release(tensors, n->storage);
+        qn__tensors_release(tensors, n->detour);
     }
 }
 
