@@ -162,9 +162,8 @@ typedef struct spv {
                                that of the part's first work-item */
     uint32_t in_part[3];    /* number of this work-item in the grid part */
     const bool *divergent; /* by mark: loops that work-items leave apart; for lacks_loop_results, else NULL */
-    const bool
-        *together;  /* by mark: conditions that lanes past a group's end take from the others; the same */
-    uint32_t *uses; /* by value id */
+    const bool *together;  /* by mark: conditions that lanes past a group's end share; the same */
+    uint32_t *uses;        /* by value id */
     const bool *read_only; /* by value id: pointers to where nobody writes; NULL: none */
     QN__VEC(spv_chain) chains;
     uint32_t newest[SPV_BUCKETS]; /* of each bucket of chains: its index + 1 */
