@@ -204,6 +204,20 @@ static qn_status sort_instances(qn__maker *m) {
     return QN_OK;
 }
 
+/* Its sources have bounds already. What is read is not known, and what constants are is no part of the text. */
+static qn__bounds find_bounds(const qn__maker *m, uint32_t i) {
+    const qn__instance *instance = &m->demand->instances[i];
+    const qn__node *node = instance->node;
+    const qn__op_info *info = &qn__ops[node->op];
+    qn__bounds of[3] = {qn__unbounded, qn__unbounded, qn__unbounded};
+    if (instance->stopped || qn__value_type((qn_element)node->type) != QN_F32) return qn__unbounded;
+    if (info->kind != QN__MAP && info->kind != QN__VIEW) return qn__unbounded;
+    for (uint32_t s = 0; s < node->num_sources; s++) of[s] = m->values[instance->sources[s]].bounds;
+    if (node->op == QN__OP_PAD)
+        return (qn__bounds){fminf(of[0].low, of[1].low), fmaxf(of[0].high, of[1].high)};
+    return info->kind == QN__VIEW ? of[0] : qn__bounds_of((qn__op)node->op, of);
+}
+
 void qn__accesses_relate(qn__maker *m) {
     for (size_t i = 0; i < m->demand->count; i++) relate(m, m->order[i]);
 }
@@ -215,5 +229,6 @@ qn_status qn__accesses_find(qn__maker *m) {
     if (status) return status;
     join_loops(m);
     qn__accesses_relate(m);
+    for (size_t i = 0; i < m->demand->count; i++) m->values[m->order[i]].bounds = find_bounds(m, m->order[i]);
     return QN_OK;
 }

@@ -43,7 +43,7 @@ static void define_team(qn__maker *m, qn__op op, qn_element type) {
     snprintf(head, sizeof head, "static %s team_%s_%s(%s x, local %s *parts) {\n", value, word, value, value,
              value);
     if (s->team == QN__ALONE || (m->helpers.text && strstr(m->helpers.text, head))) return;
-    qn__text_op(&join, &m->helpers, op, type, a, "x");
+    qn__text_op(&join, &m->helpers, op, type, a, qn__unbounded, "x");
     qn__text *h = &m->helpers;
     qn__text_add(h, "%s", head);
     if (s->team == QN__SUB_GROUP) {
@@ -156,7 +156,7 @@ static void add_to_reduction(qn__maker *m, uint32_t member, qn__text *to, const 
     char result[16];
     snprintf(result, sizeof result, "r%u", member);
     qn__text_add(to, "%s%s = ", indent, result);
-    qn__text_op(to, &m->helpers, (qn__op)node->op, (qn_element)node->type, operands, result);
+    qn__text_op(to, &m->helpers, (qn__op)node->op, (qn_element)node->type, operands, qn__unbounded, result);
     qn__text_add(to, ";\n");
 }
 

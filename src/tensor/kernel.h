@@ -17,6 +17,7 @@ typedef struct qn__value {
     uint64_t phases;      /* that need it, as bits */
     bool held, kept;      /* registers keep it for later phases; they have it already */
     bool turned;          /* it is read by way of a tile */
+    qn__bounds bounds;    /* of f32 */
     uint32_t parameter;   /* of loads and constants: which of the kernel's */
     char name[16];
 } qn__value;

@@ -8,6 +8,7 @@
        epilogue.c   maps that are done by the call before them
        replace.c    values that take over the memory of others
        text.c       values of elements as OpenCL C
+       bounds.c     between which numbers values are
        merge.c      groups that are of one launch
        kernel.c     what a group does, as text; see kernel.h for access.c, shape.c, value.c, assemble.c and multi.c
        program.c    compiled texts, kept
@@ -16,6 +17,8 @@
        explain.c    plans for people */
 #ifndef QN__TENSOR_PLAN_H
 #define QN__TENSOR_PLAN_H
+
+#include <math.h>
 
 #include "tensor/graph.h"
 
@@ -324,10 +327,17 @@ typedef struct qn__text {
 } qn__text;
 void qn__text_add(qn__text *text, const char *format, ...);
 void qn__text_free(qn__text *text);
-/* The expression of an op of nodes of type `type`, with the names of its operands, X being `result`. Functions that it calls are defined in
-   `helpers`, each once. */
+/* Between which numbers a value is. */
+typedef struct qn__bounds {
+    float low, high;
+} qn__bounds;
+#define qn__unbounded ((qn__bounds){-INFINITY, INFINITY})
+/* Those of a function of elements, from its operands'. */
+qn__bounds qn__bounds_of(qn__op op, const qn__bounds *of);
+/* The expression of an op of nodes of type `type`, with the names of its operands, the first within `bounds`, X being `result`. Functions
+   that it calls are defined in `helpers`, each once. */
 void qn__text_op(qn__text *to, qn__text *helpers, qn__op op, qn_element type, const char *const *operands,
-                 const char *result);
+                 qn__bounds bounds, const char *result);
 void qn__text_cast(qn__text *to, qn_element from, qn_element type, const char *operand);
 /* What a reduction begins with. */
 const char *qn__text_start(qn__op op, qn_element type);

@@ -109,6 +109,27 @@ static const struct {
                     "    const T large = fma(-2.0f, native_recip(1 + e), 1.0f);\n"
                     "    return a > 0.55f ? copysign(large, x) : fma(p * z, x, x);\n"
                     "}\n"},
+    /* For numbers within 1, by polynomials of x^2 that are fitted up to 1.01: their error is a tenth of a rounding's. */
+    {"near_tanh_", "static T near_tanh_T(T x) {\n"
+                   "    const T z = x * x;\n"
+                   "    T p = fma(-0x1.6eaed8p-12f, z, 0x1.29e922p-9f);\n"
+                   "    p = fma(fma(p, z, -0x1.03326p-7f), z, 0x1.5fac04p-6f);\n"
+                   "    p = fma(fma(p, z, -0x1.b9539cp-5f), z, 0x1.110b5ep-3f);\n"
+                   "    return fma(fma(p, z, -0x1.555538p-2f) * z, x, x);\n"
+                   "}\n"},
+    {"near_sigmoid_", "static T near_sigmoid_T(T x) {\n"
+                      "    const T z = x * x;\n"
+                      "    T p = fma(0x1.0efc9p-16f, z, -0x1.af54eap-13f);\n"
+                      "    p = fma(fma(p, z, 0x1.10c384p-9f), z, -0x1.55538p-6f);\n"
+                      "    return fma(fma(p, z, 0x1.fffffcp-3f), x, 0.5f);\n"
+                      "}\n"},
+    {"near_gelu_", "static T near_gelu_T(T x) {\n"
+                   "    const T z = x * x;\n"
+                   "    T p = fma(-0x1.f26cf6p-18f, z, 0x1.d95ba6p-14f);\n"
+                   "    p = fma(fma(p, z, -0x1.36d288p-10f), z, 0x1.46cbecp-7f);\n"
+                   "    p = fma(fma(p, z, -0x1.105824p-4f), z, 0x1.988454p-2f);\n"
+                   "    return fma(p, x, 0.5f) * x;\n"
+                   "}\n"},
     /* max(x, 0) - |x| Phi(-|x|). Phi(-t) is 2 to the power of a polynomial less t^2 log2(e) / 2, which is fitted up to 5.5. */
     {"quick_gelu_", "static T quick_gelu_T(T x) {\n"
                     "    const T t = fabs(x), u = fmin(t, 5.5f);\n"
@@ -129,12 +150,26 @@ static const struct {
     const char *text;
 } quick[] = {
     {QN__OP_EXP, "quick_exp_T(A)"},
+    {QN__OP_RELU, "A <= 0 ? 0 : A"}, /* an instruction of theirs */
     {QN__OP_TANH, "quick_tanh_T(A)"},
     {QN__OP_SIGMOID, "native_recip(1 + quick_exp_T(-A))"},
     {QN__OP_SILU, "A * native_recip(1 + quick_exp_T(-A))"},
     {QN__OP_GELU, "quick_gelu_T(A)"},
     {QN__OP_GELU_TANH,
      "A * native_recip(1 + quick_exp_T(K(-1.59576912160573071176) * (A + K(0.044715) * A * A * A)))"},
+};
+
+/* What is computed in f32 of a number that is known to lie between two: near 1 by polynomials, which take no power of 2 and no reciprocal. */
+static const struct {
+    qn__op op;
+    qn__bounds bounds;
+    const char *text;
+} bounded[] = {
+    {QN__OP_TANH, {-1, 1}, "near_tanh_T(A)"},
+    {QN__OP_SIGMOID, {-1, 1}, "near_sigmoid_T(A)"},
+    {QN__OP_SILU, {-1, 1}, "A * near_sigmoid_T(A)"},
+    {QN__OP_GELU, {-1, 1}, "near_gelu_T(A)"},
+    {QN__OP_RELU, {0, INFINITY}, "A"},
 };
 
 static size_t word_length(const char *text) {
@@ -171,9 +206,13 @@ static size_t add_constant(qn__text *to, const char *text, bool is_double) {
     return n + 1;
 }
 
-static const char *expression_of(const qn_tensors *tensors, qn__op op, qn_element type) {
+static const char *expression_of(const qn_tensors *tensors, qn__op op, qn_element type, qn__bounds of) {
     const qn__op_info *info = &qn__ops[op];
-    const bool is_quick = tensors->info.kind == QN_DEVICE_CUDA && qn__value_type(type) == QN_F32;
+    const bool is_float = qn__value_type(type) == QN_F32,
+               is_quick = is_float && tensors->info.kind == QN_DEVICE_CUDA;
+    for (size_t i = 0; is_float && i < sizeof bounded / sizeof *bounded; i++)
+        if (bounded[i].op == op && of.low >= bounded[i].bounds.low && of.high <= bounded[i].bounds.high)
+            return bounded[i].text;
     for (size_t i = 0; is_quick && i < sizeof quick / sizeof *quick; i++)
         if (quick[i].op == op) return quick[i].text;
     if (op == QN__OP_BIT_NOT && type == QN_BOOL) return "!A";
@@ -182,8 +221,8 @@ static const char *expression_of(const qn_tensors *tensors, qn__op op, qn_elemen
 }
 
 void qn__text_op(qn__text *to, qn__text *helpers, qn__op op, qn_element type, const char *const *operands,
-                 const char *result) {
-    const char *at = expression_of(to->tensors, op, type), *value = qn__element_of(type)->value;
+                 qn__bounds bounds, const char *result) {
+    const char *at = expression_of(to->tensors, op, type, bounds), *value = qn__element_of(type)->value;
     const bool wrap = type == QN_BOOL && qn__ops[op].rule != QN__TRUTH && op != QN__OP_WHERE;
     if (wrap) qn__text_add(to, "(");
     while (*at) {

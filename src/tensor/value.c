@@ -215,7 +215,8 @@ static void write_map(qn__maker *m, uint32_t i, qn__text *to, const char *indent
     if (node->op == QN__OP_CAST)
         qn__text_cast(to, from, type, operands[0]);
     else
-        qn__text_op(to, &m->helpers, (qn__op)node->op, from, operands, "");
+        qn__text_op(to, &m->helpers, (qn__op)node->op, from, operands, m->values[instance->sources[0]].bounds,
+                    "");
     qn__text_add(to, ";\n");
     snprintf(m->values[i].name, sizeof m->values[i].name, "v%u", i);
 }

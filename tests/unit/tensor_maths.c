@@ -65,6 +65,57 @@ static void functions_are_near(void **state) {
     free(y);
 }
 
+static void find_near(void *user, const char *line) {
+    bool *found = user;
+    *found = *found || strstr(line, "near_");
+}
+
+/* Functions of what is known to lie within 1 go by other ways. */
+static void functions_of_bounded_numbers_are_near(void **state) {
+    tensor_fixture *t = fixture_of(state);
+    float *x = malloc(COUNT * sizeof *x), *s = malloc(COUNT * sizeof *s), *y = malloc(COUNT * sizeof *y);
+    for (uint32_t i = 0; i < COUNT; i++) x[i] = number(i);
+    read_floats(t, qn_sin(qn_from_data(t->t, QN_F32, QN_SHAPE(COUNT), x)), s, COUNT);
+    for (int f = 1; f < 5; f++) {
+        bool is_near = false;
+        double worst = 0;
+        qn_tensor *of = functions[f].of_tensors(qn_sin(qn_from_data(t->t, QN_F32, QN_SHAPE(COUNT), x)));
+        assert_ok(t->context,
+                  qn_tensor_explain(&of, 1, &(qn_explain_desc){.text = true}, find_near, &is_near));
+        assert_true(is_near);
+        read_floats(t, of, y, COUNT);
+        for (int i = 0; i < COUNT; i++) {
+            const double wanted = functions[f].of_numbers((double)s[i]);
+            worst = fmax(worst, fabs((double)y[i] - wanted) / (8 * 0x1p-24 * fabs(wanted) + 0x1p-119));
+        }
+        printf("%s of what is within 1: %.2f of what is allowed\n", functions[f].name, worst);
+        assert_true(worst <= 1);
+    }
+    free(x);
+    free(s);
+    free(y);
+}
+
+/* What lies above 0 is its own rectified value, and no number that may be below it is; NaNs stay. */
+static void rectified_numbers(void **state) {
+    tensor_fixture *f = fixture_of(state);
+    const float x[] = {-2, NAN, 0, 0.5f, INFINITY, -0.1f};
+    static const float of_abs[] = {2, NAN, 0, 0.5f, INFINITY, 0.1f},
+                       of_gelu[] = {0, NAN, 0, 0.345731f, INFINITY, 0};
+    float y[6], z[6];
+    qn_tensor *v = qn_from_data(f->t, QN_F32, QN_SHAPE(6), x);
+    read_floats(f, qn_relu(qn_abs(v)), y, 6);
+    read_floats(f, qn_relu(qn_gelu(qn_relu(v))), z, 6);
+    for (int i = 0; i < 6; i++) {
+        assert_true(i == 1 ? isnan(y[i]) : y[i] == of_abs[i]);
+        assert_true(i == 1 ? isnan(z[i]) : i == 4 ? isinf(z[i]) : fabsf(z[i] - of_gelu[i]) < 1e-6f);
+    }
+    read_floats(f, qn_relu(qn_gelu(v)), y, 6);
+    assert_true(y[0] == 0 && y[5] == 0);
+    read_floats(f, qn_relu(qn_subtract(qn_abs(qn_sin(v)), qn_tanh(qn_abs(v)))), z, 6);
+    assert_true(z[0] == 0 && isnan(z[1]) && z[5] > 0);
+}
+
 static void ends_are_right(void **state) {
     tensor_fixture *f = fixture_of(state);
     const float x[] = {INFINITY, -INFINITY, NAN, 0, 200, -200};
@@ -91,6 +142,7 @@ static void ends_are_right(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(functions_are_near),
-                                       cmocka_unit_test(ends_are_right)};
+                                       cmocka_unit_test(functions_of_bounded_numbers_are_near),
+                                       cmocka_unit_test(rectified_numbers), cmocka_unit_test(ends_are_right)};
     return run_tensor_tests(tests, NULL);
 }

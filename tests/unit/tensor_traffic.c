@@ -100,9 +100,9 @@ static void differences_from_the_mean(void **state) {
 
 /* What two loops over a row need is computed once where a work-group has the row in registers. */
 static void count_tanh(void *user, const char *text) {
-    for (const char *at = strstr(text, " = quick_tanh"); at; at = strstr(at + 1, " = quick_tanh"))
-        ++*(int *)user;
-    for (const char *at = strstr(text, " = tanh("); at; at = strstr(at + 1, " = tanh(")) ++*(int *)user;
+    static const char *const ways[] = {" = quick_tanh", " = near_tanh", " = tanh("};
+    for (size_t w = 0; w < sizeof ways / sizeof *ways; w++)
+        for (const char *at = strstr(text, ways[w]); at; at = strstr(at + 1, ways[w])) ++*(int *)user;
     if (strstr(text, "float h")) *(int *)user += 100;
 }
 
