@@ -57,8 +57,9 @@ typedef enum qn_ring_idle {
 
 /* What a send does that finds the queue full. */
 typedef enum qn_ring_policy {
-    QN_RING_BLOCK,       /* waits, up to its deadline */
-    QN_RING_REJECT,      /* fails at once, with QN_ERROR_TIMEOUT */
+    QN_RING_BLOCK,  /* waits, up to its deadline */
+    QN_RING_REJECT, /* fails at once, with QN_ERROR_TIMEOUT */
+    /* A call whose message is dropped ends at once, with QN_ERROR_STATE. */
     QN_RING_DROP_NEWEST, /* succeeds, and the message is lost and counted */
     QN_RING_DROP_OLDEST /* succeeds, and the oldest message of the same band is; of rings with one work-group */
 } qn_ring_policy;

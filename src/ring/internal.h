@@ -57,8 +57,9 @@ bool qn__ring_queue_put(qn__ring_queue *queue, uint32_t band, const qn_ring_mess
 uint32_t qn__ring_queue_put_run(qn__ring_queue *queue, uint32_t band, const qn_ring_message *first,
                                 const unsigned char *payloads, size_t stride, uint32_t count);
 /* Drops the oldest message of a full band, for kernels that look at `revoked` (QN_RING_REVOKES); one thread at a time, beside
-   others that put. false: none was dropped, as there is room by now. */
-bool qn__ring_queue_revoke(qn__ring_queue *queue, uint32_t band, _Atomic uint32_t *revoked);
+   others that put. *call: the id of the message where a call waits for its answer, else 0. false: none was dropped, as there is room by
+   now. */
+bool qn__ring_queue_revoke(qn__ring_queue *queue, uint32_t band, _Atomic uint32_t *revoked, uint64_t *call);
 /* One thread at a time. The first message, which stays; NULL: there is none. */
 const qn__ring_slot *qn__ring_queue_first(const qn__ring_queue *queue);
 void qn__ring_queue_drop_first(qn__ring_queue *queue);
@@ -151,6 +152,8 @@ typedef struct qn__ring_pending {
     qn_ring_callback callback; /* NULL: somebody waits */
     void *user;
     uint64_t deadline_ns; /* by qn__ring_now; QN_FOREVER: none */
+    bool is_put;          /* of one with a callback: its message is in the queue, or was, */
+    uint32_t stops;       /* and that is how often the ring had stopped then */
     qn_status status;
     qn_ring_message message; /* the reply's, for the callback */
 } qn__ring_pending;
@@ -298,6 +301,8 @@ qn_status qn__ring_pass_time(qn_ring *ring, const qn__ring_wait *wait);
 /* The ring's thread: a call's reply has come; there is something to do: both under the receive lock. */
 void qn__ring_service_done(qn_ring *ring, qn__ring_pending *call);
 void qn__ring_service_due(qn_ring *ring);
+/* A call with a callback has been put into the queue, if it still waits. Takes the receive lock. */
+void qn__ring_service_sent(qn_ring *ring, qn__ring_pending *call, uint64_t id, uint32_t stops);
 /* It looks again at once, if it sleeps between two looks: of a send, which takes no lock. One that comes as it lies down it may miss. */
 void qn__ring_service_wake(qn_ring *ring);
 void qn__ring_service_init(qn_ring *ring);

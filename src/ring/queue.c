@@ -137,7 +137,7 @@ uint32_t qn__ring_queue_put_run(qn__ring_queue *queue, uint32_t band, const qn_r
 
 /* The host says first that it revokes and looks at the claim then; the kernel claims first and looks at what is revoked then. Where
    both see the other, the kernel passes the message over and says so. Where it has taken it, it frees the slot soon. */
-bool qn__ring_queue_revoke(qn__ring_queue *queue, uint32_t band, _Atomic uint32_t *revoked) {
+bool qn__ring_queue_revoke(qn__ring_queue *queue, uint32_t band, _Atomic uint32_t *revoked, uint64_t *call) {
     const uint32_t next = atomic_load_explicit(&queue->at[band], memory_order_relaxed);
     const uint32_t oldest = next - queue->capacity;
     qn__ring_slot *slot = slot_at(queue, band, oldest);
@@ -148,6 +148,7 @@ bool qn__ring_queue_revoke(qn__ring_queue *queue, uint32_t band, _Atomic uint32_
         claimed = atomic_load_explicit(&slot->claim, memory_order_acquire) == 2 * oldest + 1;
         if (atomic_load_explicit(&slot->sequence, memory_order_acquire) != oldest + 1) return false;
     }
+    *call = slot->message.flags & QN__RING_CALL ? slot->message.id : 0;
     atomic_store_explicit(&slot->sequence, next, memory_order_release);
     return true;
 }

@@ -184,6 +184,11 @@ static qn_status await_reply(qn_ring *ring, qn__ring_pending *call, qn__ring_wai
     if (!call->done)
         return qn__ring_fail(ring, QN_ERROR_TIMEOUT, "qn_ring_call: ring '%s' has not answered in %llu us",
                              ring->label, (unsigned long long)(wait->timeout_ns / 1000));
+    if (call->status == QN_ERROR_STATE)
+        return qn__ring_fail(
+            ring, QN_ERROR_STATE,
+            "qn_ring_call: the queue of ring '%s' was full, and message %llu, its oldest, dropped",
+            ring->label, (unsigned long long)call->id);
     if (call->status)
         return qn__ring_fail(ring, call->status,
                              "qn_ring_call: ring '%s' failed at message %llu, which is a dead letter now",

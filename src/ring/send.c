@@ -59,10 +59,12 @@ static qn_status no_room(qn_ring *ring, const char *function, uint64_t timeout_n
 
 /* Makes room by the oldest message of the band. */
 static void drop_oldest(qn_ring *ring, uint32_t band) {
+    uint64_t call = 0;
     pthread_mutex_lock(&ring->drop_lock);
-    if (qn__ring_queue_revoke(&ring->in, band, &ring->control->revoked[band]))
+    if (qn__ring_queue_revoke(&ring->in, band, &ring->control->revoked[band], &call))
         atomic_fetch_add_explicit(&ring->dropped[band], 1, memory_order_relaxed);
     pthread_mutex_unlock(&ring->drop_lock);
+    if (call) qn__ring_end_call(ring, call, QN_ERROR_STATE);
 }
 
 /* What is revoked is told by a position, which must not look like a later one when positions have wrapped. */
@@ -106,13 +108,16 @@ static qn_status put_one(qn_ring *ring, const char *function, uint32_t band, con
 }
 
 /* What to do about a full band, by the policy; *put_again: there may be room now. */
-static qn_status make_room(qn_ring *ring, const char *function, uint32_t band, qn__ring_wait *wait,
-                           bool *put_again) {
+static qn_status make_room(qn_ring *ring, const char *function, uint32_t band, bool is_call,
+                           qn__ring_wait *wait, bool *put_again) {
     *put_again = true;
     if (ring->desc.policy == QN_RING_DROP_NEWEST) {
         *put_again = false;
         atomic_fetch_add_explicit(&ring->dropped[band], 1, memory_order_relaxed);
-        return QN_OK;
+        if (!is_call) return QN_OK;
+        return qn__ring_fail(ring, QN_ERROR_STATE,
+                             "%s: the queue of ring '%s' was full, and the message dropped", function,
+                             ring->label);
     }
     if (ring->desc.policy == QN_RING_REJECT) return no_room(ring, function, 0);
     qn_status status = qn__ring_kick(ring);
@@ -126,7 +131,8 @@ qn_status qn__ring_put(qn_ring *ring, const char *function, const qn_ring_messag
     const uint32_t band = full->priority * ring->desc.bands / 256;
     for (bool put = false, put_again = true; !put;) {
         qn_status status = put_one(ring, function, band, full, payload, wait, &put);
-        if (!status && !put) status = make_room(ring, function, band, wait, &put_again);
+        if (!status && !put)
+            status = make_room(ring, function, band, full->flags & QN__RING_CALL, wait, &put_again);
         if (status || !put_again) return status;
     }
     if (ring->is_traced) qn__ring_trace_sent(ring, full, 1);

@@ -180,7 +180,7 @@ static void send(uint32_t id) {
     const qn_ring_message message = {.id = id, .size = sizeof payload};
     while (!model_queue_put(&in, 0, &message, payload)) {
         if (model_revokes) {
-            world.dropped += model_queue_revoke(&in, 0, &shared.control.revoked[0]);
+            world.dropped += model_queue_revoke(&in, 0, &shared.control.revoked[0], &(uint64_t){0});
         } else {
             kick();
             receive_all();

@@ -189,8 +189,52 @@ static void dropped_calls_end(void **state) {
     }
 }
 
+/* So do those whose message a full queue drops: the newest, which is a call's own, or the oldest, for what others send. */
+static void calls_that_a_full_queue_drops(void **state) {
+    (void)state;
+    enum { CAPACITY = 64 };
+    for (int oldest = 0; oldest < 2; oldest++) {
+        load l = {.wrong = QN_OK};
+        make_ring(&l, &(qn_ring_desc){.capacity = CAPACITY,
+                                      .policy = oldest ? QN_RING_DROP_OLDEST : QN_RING_DROP_NEWEST});
+        const rig *r = &l.r;
+        caller c = {.r = r};
+        pthread_t thread;
+        numbers in = {{7}}, out;
+        _Atomic int told = -1;
+        assert_ok(r->context, qn_ring_pause(r->ring, SECONDS(60)));
+        if (oldest) {
+            assert_int_equal(pthread_create(&thread, NULL, call_once, &c), 0);
+            assert_ok(r->context,
+                      qn_ring_call_async(r->ring, &in, sizeof in, note_status, (void *)&told, QN_FOREVER));
+            for (int i = 0; i < 60000 && stats_of(&l).sent < 2; i++) pause_ms(1);
+            for (int i = 0; i < CAPACITY; i++)
+                assert_ok(r->context, qn_ring_send(r->ring, NULL, &in, sizeof in, 0));
+            pthread_join(thread, NULL);
+            for (int i = 0; i < 60000 && told < 0; i++) pause_ms(1);
+            assert_int_equal(told, QN_ERROR_STATE);
+        } else {
+            for (int i = 0; i < CAPACITY; i++)
+                assert_ok(r->context, qn_ring_send(r->ring, NULL, &in, sizeof in, 0));
+            call_once(&c);
+            assert_fails(r->context,
+                         qn_ring_call_async(r->ring, &in, sizeof in, note_status, (void *)&told, QN_FOREVER),
+                         QN_ERROR_STATE, "qn_ring_call_async: the queue of ring 'echo' was full");
+        }
+        assert_int_equal(c.status, QN_ERROR_STATE);
+        if (!strstr(c.said, "qn_ring_call: the queue of ring 'echo' was full, and ")) fail_msg("%s", c.said);
+        assert_int_equal(stats_of(&l).bands[0].dropped, 2);
+        assert_ok(r->context, qn_ring_resume(r->ring, SECONDS(60)));
+        for (int i = 0; i < CAPACITY; i++)
+            assert_ok(r->context, qn_ring_receive(r->ring, NULL, &out, sizeof out, SECONDS(60)));
+        assert_true(told == (oldest ? QN_ERROR_STATE : -1)); /* once, or never */
+        finish(&l.r);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(adaptive), cmocka_unit_test(short_launches),
-                                       cmocka_unit_test(dropped_calls_end)};
+                                       cmocka_unit_test(dropped_calls_end),
+                                       cmocka_unit_test(calls_that_a_full_queue_drops)};
     return run_device_tests(tests);
 }
