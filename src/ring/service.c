@@ -108,11 +108,27 @@ static void give_up(qn_ring *ring, uint64_t now, qn_status status) {
     }
 }
 
-void qn__ring_service_forget(qn_ring *ring) {
+/* The same for those whose message is put, by the ring's failure, or where a stop has dropped it: the ring has stopped since. */
+static void give_up_put(qn_ring *ring, bool stopped, uint32_t stops, qn_status status) {
+    for (qn__ring_pending *call = ring->pending, *next; call; call = next) {
+        next = call->next;
+        if (!call->callback || !call->is_put || (stopped && call->stops == stops)) continue;
+        qn__ring_remove_pending(ring, call);
+        call->status = status;
+        qn__ring_service_done(ring, call);
+    }
+}
+
+/* Gives calls their replies, and ends those that will have none as the ring has stopped: the output held all answers then. */
+static void settle(qn_ring *ring, bool keeps) {
     const bool never = false;
-    if (!ring->service.num_async) return;
-    qn__ring_sort_out(ring, true, &never);
-    give_up(ring, QN_FOREVER, QN_ERROR_STATE);
+    const uint32_t stops = atomic_load(&ring->stops);
+    qn__ring_sort_out(ring, keeps, &never);
+    if (!qn__ring_queue_first(&ring->out)) give_up_put(ring, true, stops, QN_ERROR_STATE);
+}
+
+void qn__ring_service_forget(qn_ring *ring) {
+    if (ring->service.num_async) settle(ring, true);
 }
 
 static void call_back(qn_ring *ring, qn__ring_pending *call) {
@@ -130,13 +146,6 @@ static qn__ring_pending *take_done(qn__ring_service *service) {
     service->done = NULL;
     service->done_end = &service->done;
     return done;
-}
-
-/* Whether replies may still come. */
-static qn_status look_at_state(const qn_ring *ring) {
-    const int state = atomic_load(&ring->state);
-    const bool over = state == QN_RING_CREATED || state == QN_RING_STOPPED;
-    return over && !qn__ring_queue_first(&ring->out) ? QN_ERROR_STATE : QN_OK;
 }
 
 /* ---- the thread ---- */
@@ -183,18 +192,15 @@ static void rest(qn_ring *ring, qn__ring_wait *wait) {
 /* One look at all that may have happened. Under the receive lock, but while it calls back or asks the driver. */
 static void look(qn_ring *ring, qn__ring_wait *wait) {
     qn__ring_service *service = &ring->service;
-    const bool never = false;
     /* Without memory for a message it stays where it is, and is looked at again. */
-    qn__ring_sort_out(ring, service->num_async > 0 || ring->routes, &never);
+    settle(ring, service->num_async > 0 || ring->routes);
     if (qn__ring_wait_is_long(wait) && service->num_async) give_up(ring, qn__ring_now(), QN_ERROR_TIMEOUT);
     pthread_mutex_unlock(&ring->receive_lock);
     const qn_status status = qn__ring_pass_time(ring, wait);
     qn__ring_supervise(ring);
     qn__ring_write_report(ring);
     pthread_mutex_lock(&ring->receive_lock);
-    if (status) give_up(ring, QN_FOREVER, status);
-    const qn_status over = look_at_state(ring);
-    if (over) give_up(ring, QN_FOREVER, over);
+    if (status) give_up_put(ring, false, 0, status);
     look_for_events(ring, status);
     qn__ring_pending *done = take_done(service);
     if (!done) return;
@@ -310,17 +316,32 @@ static qn_status enlist(qn_ring *ring, qn__ring_pending *call) {
     return status;
 }
 
-/* A call that was not sent, unless its callback is due all the same (as of a ring that has failed meanwhile). */
+static bool is_pending(const qn_ring *ring, uint64_t id) {
+    const qn__ring_pending *at = ring->pending;
+    while (at && at->id != id) at = at->next;
+    return at != NULL;
+}
+
+/* A call that was not sent, unless its callback is due all the same, since its time is over. */
 static bool withdraw(qn_ring *ring, qn__ring_pending *call, uint64_t id) {
     pthread_mutex_lock(&ring->receive_lock);
-    qn__ring_pending *at = ring->pending;
-    while (at && at->id != id) at = at->next;
-    if (at) {
+    const bool waits = is_pending(ring, id);
+    if (waits) {
         qn__ring_remove_pending(ring, call);
         ring->service.num_async--;
     }
     pthread_mutex_unlock(&ring->receive_lock);
-    return at != NULL;
+    return waits;
+}
+
+void qn__ring_service_sent(qn_ring *ring, qn__ring_pending *call, uint64_t id, uint32_t stops) {
+    pthread_mutex_lock(&ring->receive_lock);
+    if (is_pending(ring, id)) {
+        call->is_put = true;
+        call->stops = stops;
+        qn__ring_service_due(ring); /* the ring may have stopped since */
+    }
+    pthread_mutex_unlock(&ring->receive_lock);
 }
 
 qn_status qn_ring_call_async(qn_ring *ring, const void *payload, size_t size, qn_ring_callback callback,
@@ -340,7 +361,11 @@ qn_status qn_ring_call_async(qn_ring *ring, const void *payload, size_t size, qn
     }
     qn__ring_wait none = qn__ring_wait_begin(0);
     status = qn__ring_put(ring, function, &full, payload, &none);
-    if (!status || !withdraw(ring, call, full.id)) return QN_OK;
+    if (!status) {
+        qn__ring_service_sent(ring, call, full.id, none.stops);
+        return QN_OK;
+    }
+    if (!withdraw(ring, call, full.id)) return QN_OK;
     ring->allocator.release(ring->allocator.user, call);
     return status;
 }

@@ -143,6 +143,43 @@ static void calls_without_reply(void **state) {
     assert_int_equal(late.wrong + stopped.wrong + closed.wrong, 0);
 }
 
+/* A call whose thread is held up between its places among the calls and in the queue: the ring is stopped meanwhile, looked at, and
+   launched again. Its message is answered then. */
+static void a_call_beside_a_stop(void **state) {
+    (void)state;
+    rig r = start(&(qn_ring_desc){0});
+    told first = {0}, t = {0};
+    const numbers in = {{0}};
+    assert_ok(r.context, qn_ring_call_async(r.ring, &in, sizeof in, note_reply, &first, SECONDS(60)));
+    await_count(&first, 1);
+    assert_ok(r.context, qn_ring_stop(r.ring, QN_RING_DRAIN, SECONDS(60)));
+    const qn_ring_message message = qn__ring_address(r.ring, NULL, sizeof in, QN__RING_CALL, 1);
+    const size_t size = r.ring->desc.reply_size;
+    qn__ring_pending *call = r.ring->allocator.allocate(r.ring->allocator.user, sizeof *call + size);
+    assert_non_null(call);
+    *call = (qn__ring_pending){.id = message.id,
+                               .reply = call + 1,
+                               .size = size,
+                               .callback = note_reply,
+                               .user = &t,
+                               .deadline_ns = QN_FOREVER};
+    pthread_mutex_lock(&r.ring->receive_lock);
+    qn__ring_add_pending(r.ring, call);
+    r.ring->service.num_async++;
+    qn__ring_service_due(r.ring);
+    pthread_mutex_unlock(&r.ring->receive_lock);
+    while (!atomic_load(&r.ring->service.sleeps)) pause_ms(1); /* it has looked */
+    assert_int_equal(t.count, 0);
+    assert_ok(r.context, qn_ring_launch(r.ring, SECONDS(60)));
+    assert_ok(r.context, qn_ring_activate(r.ring, SECONDS(60)));
+    qn__ring_wait none = qn__ring_wait_begin(0);
+    assert_ok(r.context, qn__ring_put(r.ring, "test", &message, &in, &none));
+    qn__ring_service_sent(r.ring, call, message.id, none.stops);
+    await_count(&t, 1);
+    assert_int_equal(t.wrong, 0);
+    finish(&r);
+}
+
 static void credits(void **state) {
     (void)state;
     rig r = make(&(qn_ring_desc){0});
@@ -375,6 +412,7 @@ int main(void) {
         cmocka_unit_test(a_call_after_a_message),
         cmocka_unit_test(a_call_after_a_message_that_woke_nobody),
         cmocka_unit_test(calls_without_reply),
+        cmocka_unit_test(a_call_beside_a_stop),
         cmocka_unit_test(credits),
         cmocka_unit_test(an_event_loop),
         cmocka_unit_test(a_failure_is_told),
