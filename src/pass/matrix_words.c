@@ -245,10 +245,12 @@ static ir_value *step(const transfer *t, ir_value *address, uint32_t lines, uint
     return qn__ir_ptr_offset(&t->l->b, address, (int64_t)near * t->c.bytes);
 }
 
-/* Whether ldmatrix can load it: local memory; across the lines where elements are of 16 bits. */
+/* Whether ldmatrix can load it: local memory; across the lines where elements are of 16 bits. A safe kernel checks each load, which
+   ldmatrix leaves to others' addresses. */
 static bool has_ldmatrix(const transfer *t) {
-    return t->instr->op == IR_MATRIX_LOAD && t->instr->operands[1]->type.space == IR_LOCAL_SPACE &&
-           !is_sum(&t->c) && t->c.size == WORD && (t->along || t->c.bytes == 2);
+    return !t->l->context->options->safe && t->instr->op == IR_MATRIX_LOAD &&
+           t->instr->operands[1]->type.space == IR_LOCAL_SPACE && !is_sum(&t->c) && t->c.size == WORD &&
+           (t->along || t->c.bytes == 2);
 }
 
 /* One ldmatrix: units `down` x `across` of them, whose lines' addresses are brought by 8 work-items each. */

@@ -317,7 +317,7 @@ static void matrix_shapes_are_told(void **state) {
     static const char *const types[] = {
         [QN_TYPE_F16] = "half",     [QN_TYPE_F32] = "float",    [QN_TYPE_BF16] = "qn_bf16",
         [QN_TYPE_E4M3] = "qn_e4m3", [QN_TYPE_E5M2] = "qn_e5m2", [QN_TYPE_I8] = "char",
-        [QN_TYPE_U8] = "uchar",     [QN_TYPE_I32] = "int"};
+        [QN_TYPE_U8] = "uchar",     [QN_TYPE_I32] = "int",      [QN_TYPE_F64] = "double"};
     qn_context *context = make_context(NULL);
     qn_device *device;
     qn_device_info info;

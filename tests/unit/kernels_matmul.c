@@ -593,7 +593,8 @@ static void units_take_their_types(void **state) {
     uint32_t number = 0;
     for (size_t t = 0; t < sizeof types / sizeof *types; t++)
         for (int how = 0; how < 5; how++, number++) {
-            if (types[t][0] == QN_F64 && !(f.info.capabilities & QN_CAN_F64)) continue;
+            const bool too_large = types[t][0] == QN_F64 && how == 4 && f.info.local_memory < 1 << 17;
+            if (too_large || (types[t][0] == QN_F64 && !(f.info.capabilities & QN_CAN_F64))) continue;
             problem p = {.m = 70,
                          .n = 48,
                          .k = 80,

@@ -1,5 +1,6 @@
 // Sub-groups in branches: those that take it take part.
 // needs: sub_groups
+// skip: opencl its drivers lack sub-groups; where work-items diverge, local memory cannot serve
 // kernel: main
 // global: 32
 // arg: buf:uint:32
