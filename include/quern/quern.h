@@ -609,8 +609,8 @@ typedef struct qn_translate_desc {
     const char *target;
     const char *dump_pass;
     bool reflect;
-    /* ptx: "sm_60" ... "sm_121"; NULL: the lowest that the kernel can do with. wgsl: "subgroups" where the device has that
-       extension, with sub-groups of consecutive work-items; NULL: they are done with local memory. */
+    /* ptx: "sm_60" ... "sm_121"; NULL: the lowest that the kernel can do with. wgsl: extensions of the device, "f16,subgroups":
+       f16, without which halves are integers' work, and sub-groups of consecutive work-items, without which local memory does it. */
     const char *arch;
     size_t *size; /* if not NULL: gets the bytes of *text, without the zero behind it */
 } qn_translate_desc;

@@ -1,6 +1,6 @@
 /* Conversions for targets that have those between f32 and words alone, to floats to the nearest and to integers to zero.
    An i64 is rounded to a float by its 32 highest bits, of which the last says whether there is more below. f16 is an
-   integer's work (lower_small_floats.c).
+   integer's work (lower_small_floats.c), but to the nearest where the target has that.
 
        %f = u2f %a  (i64 to f32)   ->   %m = high word of (%a << clz %a), its last bit set if the low word is not 0
                                         %f = bitcast (exponent, %m >> 8, rounded)
@@ -112,6 +112,7 @@ static ir_value *to_long(qn__lowering *l, const ir_instr *i, ir_value *const *op
 
 static ir_value *convert_half(qn__lowering *l, const ir_instr *i) {
     ir_value *from = i->operands[0];
+    if (l->context->options->target.has_f16_conversions && i->attr.rounding == IR_ROUND_EVEN) return NULL;
     const ir_type to = i->results[0]->type, narrow = qn__ir_type(IR_I16, to.lanes);
     if (from->type.kind == IR_F16 && to.kind == IR_F32) {
         ir_value *bits = qn__make_convert(l, IR_BITCAST, from, narrow);

@@ -226,16 +226,29 @@ static qn_status translate_packed(qn_context *context, const qn_translate_desc *
     return status;
 }
 
+/* A device with the extensions of WGSL that `arch` names, with commas between them. */
+static qn_status find_extensions(qn_context *context, const char *arch, qn__target *target) {
+    target->lacks_sub_groups = true;
+    for (const char *at = arch; at; at = *at ? at + 1 : NULL) {
+        const size_t length = strcspn(at, ",");
+        if (length == 9 && memcmp(at, "subgroups", length) == 0)
+            target->lacks_sub_groups = false;
+        else if (length == 3 && memcmp(at, "f16", length) == 0)
+            target->has_f16_conversions = true;
+        else
+            return qn__fail(context, QN_ERROR_ARGUMENT,
+                            "wgsl has no extension '%.*s'; there are f16 and subgroups",
+                            length < 100 ? (int)length : 100, at);
+        at += length;
+    }
+    return QN_OK;
+}
+
 /* A device with what `arch` names: WGSL's extensions, or PTX's architecture. */
 static qn_status find_device(qn_context *context, qn__target_kind kind, const char *arch,
                              qn__target *target) {
     *target = (qn__target){.kind = kind};
-    if (kind == QN__TARGET_WGSL) {
-        target->lacks_sub_groups = !arch;
-        if (!arch || strcmp(arch, "subgroups") == 0) return QN_OK;
-        return qn__fail(context, QN_ERROR_ARGUMENT, "wgsl has no extension '%.100s'; there is subgroups",
-                        arch);
-    }
+    if (kind == QN__TARGET_WGSL) return find_extensions(context, arch, target);
     qn_status status = qn__find_arch(context, arch, &target->arch);
     if (!status && arch && kind != QN__TARGET_PTX)
         status = qn__fail(context, QN_ERROR_ARGUMENT, "'%s' is an architecture of ptx; the target is %s",

@@ -114,11 +114,29 @@ class Compile(ToolTest):
                    error="(meets.cl:4)")
         self.write("sized.cl", "__attribute__((intel_reqd_sub_group_size(16)))\nkernel void k(global int *x) { x[0] = sub_group_reduce_add(1); }\n")
         self.assertIn("var<workgroup>", self.quern("compile", "sized.cl", "--target", "wgsl", "--arch", "subgroups"))
-        self.quern("compile", "joined.cl", "--target", "wgsl", "--arch", "sm_80", status=USAGE, error="there is subgroups")
+        self.quern("compile", "joined.cl", "--target", "wgsl", "--arch", "sm_80", status=USAGE, error="there are f16 and subgroups")
+        self.halves()
         self.write("chased.cl", "kernel void k(global long *x) {\n    *(global int *)x[0] = 1;\n}\n")
         self.write("wide.cl", "kernel void k(global double *x) { x[0] = 1; }\n")
         self.quern("compile", "wide.cl", "--target", "wgsl", status=COMPILE_ERROR, error="wide.cl:1:")
         self.quern("compile", "chased.cl", "--target", "wgsl", status=RUN_FAILED, error="WGSL has no addresses")
+
+    def halves(self):
+        """f16 by WGSL's extension, where all that a buffer holds is taken for it; else its bits."""
+        self.write("halves.cl", "kernel void k(global const half *x, global half *y) {\n    size_t i = get_global_id(0);\n"
+                                "    y[i] = x[i] * 2.0h;\n}\n")
+        self.write("bits.cl", "kernel void k(global half *x) {\n    size_t i = get_global_id(0);\n    x[i] = fabs(x[i]) * 2.0h;\n}\n")
+        self.assertNotIn("f16", self.quern("compile", "halves.cl", "--target", "wgsl"))
+        text = self.quern("compile", "halves.cl", "--target", "wgsl", "--arch", "subgroups,f16")
+        self.assertTrue(text.startswith("enable f16;\noverride"))
+        self.assertRegex(text, r"var<storage, read_write> y_of_\w*: array<f16>;")
+        self.assertRegex(text, r"let v\d+ = f16\(v\d+\);")
+        self.assertNotIn("atomic", text)
+        bits = self.quern("compile", "bits.cl", "--target", "wgsl", "--arch", "f16")
+        self.assertIn("unpack2x16float", bits)
+        self.assertIn("array<atomic<u32>>", bits)
+        for arch in ("f16,", "f16,f64", "", ","):
+            self.quern("compile", "halves.cl", "--target", "wgsl", "--arch", arch, status=USAGE, error="there are f16 and subgroups")
 
     def hidden(self, body):
         """How many numbers are hidden from a driver that rewrites sums, in WGSL."""

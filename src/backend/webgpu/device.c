@@ -75,7 +75,8 @@ static uint32_t sub_group_size(const qn__gpu *gpu) {
 }
 
 /* What the adapter has of what is of use. */
-static size_t choose_features(qn__gpu *gpu, uint32_t features[2], bool *times) {
+enum { FEATURES = 3 };
+static size_t choose_features(qn__gpu *gpu, uint32_t features[FEATURES], bool *times) {
     const wg_dialect *dialect = gpu->dialect;
     size_t count = 0;
     *times = gpu->api->wgpuAdapterHasFeature(gpu->adapter, dialect->times_feature);
@@ -83,6 +84,8 @@ static size_t choose_features(qn__gpu *gpu, uint32_t features[2], bool *times) {
     if (gpu->api->wgpuAdapterHasFeature(gpu->adapter, dialect->sub_groups_feature))
         gpu->sub_group_size = sub_group_size(gpu);
     if (gpu->sub_group_size) features[count++] = dialect->sub_groups_feature;
+    gpu->has_f16 = gpu->api->wgpuAdapterHasFeature(gpu->adapter, dialect->f16_feature);
+    if (gpu->has_f16) features[count++] = dialect->f16_feature;
     return count;
 }
 
@@ -97,7 +100,7 @@ static qn_status open_device(qn__gpu *gpu, char *why) {
                           .on = trusts,
                           .num_off = 1,
                           .off = rounds};
-    uint32_t features[2];
+    uint32_t features[FEATURES];
     bool times;
     const size_t num_features = choose_features(gpu, features, &times);
     const wg_device_desc desc = {
@@ -190,6 +193,7 @@ static void target(const qn__gpu *gpu, qn__target *target) {
         (qn__target){.kind = QN__TARGET_WGSL,
                      .sub_group_size = gpu->sub_group_size ? gpu->sub_group_size : 32,
                      .lacks_sub_groups = !gpu->sub_group_size,
+                     .has_f16_conversions = gpu->has_f16,
                      .loop_limit = gpu->emulated ? LLVMPIPE_LOOPS : 0,
                      .lacks_fast_fma32 = gpu->emulated, /* Mesa's software driver multiplies and adds */
                      .lacks_exact_fma = gpu->emulated,

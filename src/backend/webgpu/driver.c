@@ -13,6 +13,7 @@ static const wg_dialect wgpu = {.name = "wgpu-native",
                                 .limits_behind = 3,
                                 .times_feature = 9,
                                 .sub_groups_feature = 0x30021, /* its own; WebGPU's is never there */
+                                .f16_feature = 11,
                                 .refuses_enable = true,
                                 .times_chained = true};
 static const wg_dialect dawn = {.name = "Dawn",
@@ -22,6 +23,7 @@ static const wg_dialect dawn = {.name = "Dawn",
                                 .refuses_aliases = true,
                                 .times_feature = 3,
                                 .sub_groups_feature = 13,
+                                .f16_feature = 8,
                                 .has_toggles = true};
 
 void qn__wg_copy_text(char *out, size_t size, wg_text text) {

@@ -23,8 +23,8 @@ typedef struct wg_dialect {
     uint32_t limits_behind; /* words between the stride of vertices and the size of a work-group's memory */
     bool refuses_aliases;   /* buffers that a kernel may write are bound once */
     uint32_t times_feature; /* the number of timestamp queries */
-    uint32_t sub_groups_feature;
-    bool refuses_enable; /* of extensions that it has: naga has them without */
+    uint32_t sub_groups_feature, f16_feature;
+    bool refuses_enable; /* of sub-groups: naga has them without */
     bool times_chained;  /* a pass's times begin with a chain */
     bool has_toggles;    /* Dawn's: that accesses are checked, local memory zeroed, times rounded */
 } wg_dialect;
@@ -72,7 +72,7 @@ struct qn__gpu {
     uint32_t max_group, max_local[3], max_groups[3], local_memory, num_storage, storage_alignment;
     uint32_t sub_group_size; /* 0: not one that is known, or the device does not have them */
     uint64_t max_binding, max_buffer, max_uniform;
-    bool emulated, has_fma;
+    bool emulated, has_f16;
     char description[256], version[160], cache_key[512];
     pthread_mutex_t lock;            /* for all below, and all calls */
     wg_object encoder, pass, params; /* what is being encoded; parameter blocks */

@@ -1,6 +1,6 @@
 /* The WGSL target, inside: what its files share. wgsl.c is the frame of a module and its kernels, plan.c decides which
    values and memory a kernel has, text.c names, types and lines, data.c constants, ops.c operations on values, memory.c
-   what touches memory, atomic.c atomics, group.c ids and barriers, sub_group.c sub-groups, flow.c constructs.
+   what touches memory, half.c f16, atomic.c atomics, group.c ids and barriers, sub_group.c sub-groups, flow.c constructs.
 
    WGSL has words: integers are u32, those of 8 and 16 bits with zeros above, f16 is the u32 of its bits (arithmetic on all
    three has been lowered). An i64 is a vec2<u32>, low word first, or its low word alone where nothing else is wanted.
@@ -29,7 +29,7 @@ typedef struct wgsl_object {
 /* Objects that share pointers: one array, but for buffers, which are a binding each. */
 typedef struct wgsl_class {
     uint8_t space;
-    uint8_t kind; /* of an element: IR_F32 where all accesses agree, else IR_I32 */
+    uint8_t kind; /* of an element: IR_F32 or IR_F16 where all accesses agree, else IR_I32 */
     bool is_seen, is_mixed;
     bool atomic;      /* its elements are atomic<u32> */
     bool quads;       /* they are vectors of four; while planning: something accesses four at once */
@@ -38,7 +38,8 @@ typedef struct wgsl_class {
     bool escapes;     /* pointers to it go through memory or integers */
     bool has_dynamic; /* a __local parameter is in it: it ends with all of them */
     bool scalars;     /* not all accesses are of four */
-    uint32_t step;    /* bytes that a pointer counts in: 1, 4, or 16 of vectors of four */
+    bool halves;      /* all accesses are of f16, by the extension */
+    uint32_t step;    /* bytes that a pointer counts in: 1, 2 of halves, 4, or 16 of vectors of four */
     uint32_t num_objects, object; /* the first; buffers: by their places */
     uint64_t size;                /* bytes */
     uint64_t base;                /* the address of its begin, as a number */
@@ -71,6 +72,7 @@ typedef struct wgsl_emitter {
     QN__VEC(wgsl_class) classes;
     QN__VEC(qn__implicit) implicit;
     QN__VEC(uint32_t) bindings;
+    bool *is_half;         /* by value id, of f16s: the language's own, not its bits */
     bool *agrees;          /* by mark: an `if` whose condition WGSL has to be shown to be uniform */
     const char *condition; /* of the `if` at work, agreed on; or NULL */
     const bool
@@ -82,6 +84,7 @@ typedef struct wgsl_emitter {
     uint32_t builtins; /* bits: WGSL_* */
     bool guarded, uses_sync, prints, uses_params, uses_zero, has_dynamic, hides;
     bool uses_sub_groups, enables_sub_groups; /* the kernel, the module */
+    bool enables_f16;                         /* the module */
 } wgsl_emitter;
 
 enum { WGSL_BASE = 256 /* the address of a buffer's begin, as a number: null is none */ };
@@ -109,7 +112,7 @@ const char *qn__wgsl_words(wgsl_emitter *e, ir_type type, bool is_signed);
 const char *qn__wgsl_value_type(wgsl_emitter *e, const ir_value *value);
 const char *qn__wgsl_name(wgsl_emitter *e, const ir_value *value);
 const char *qn__wgsl_use(wgsl_emitter *e, const ir_value *value); /* its name, or a literal */
-/* The same where `like` is what it meets: null has the form of its class. */
+/* The same where `like` is what it meets: null has the form of its class, an f16 that of the value. */
 const char *qn__wgsl_use_as(wgsl_emitter *e, const ir_value *value, const ir_value *like);
 const char *qn__wgsl_low(wgsl_emitter *e, const ir_value *value);   /* an i64's low word */
 bool qn__wgsl_is_low(const wgsl_emitter *e, const ir_value *value); /* an i64 that is its low word alone */
@@ -136,6 +139,16 @@ bool qn__wgsl_is_quad(ir_type type, uint32_t align);
 /* A pointer as a number, its low word. */
 const char *qn__wgsl_address(wgsl_emitter *e, const ir_value *pointer);
 
+/* ---- half.c ---- */
+
+void qn__wgsl_find_halves(wgsl_emitter *e); /* behind the classes of memory, whose accesses come then */
+bool qn__wgsl_is_half(const wgsl_emitter *e, const ir_value *value);
+const char *qn__wgsl_half_type(wgsl_emitter *e, ir_type type);
+const char *qn__wgsl_half_constant(wgsl_emitter *e, const ir_value *value, unsigned lane);
+const char *qn__wgsl_half_constants(wgsl_emitter *e, const ir_value *value); /* all lanes */
+/* Between f16 and f32; NULL: it is no such conversion. */
+const char *qn__wgsl_half_conversion(wgsl_emitter *e, const ir_instr *instr, const char *operand);
+
 /* ---- group.c ---- */
 
 /* A word of the parameter block, at an offset in bytes. */
@@ -149,8 +162,9 @@ bool qn__wgsl_group(wgsl_emitter *e, const ir_instr *instr); /* false: none of i
 
 /* ---- sub_group.c ---- */
 
-extern const char *const qn__wgsl_directives; /* at the head of a module with sub-groups */
-extern const char *const qn__wgsl_numbers;    /* the ids in a work-group that is one line */
+extern const char
+    *const qn__wgsl_directives; /* at the head of a module with sub-groups, but for other extensions */
+extern const char *const qn__wgsl_numbers; /* the ids in a work-group that is one line */
 const char *qn__wgsl_sub_group_query(wgsl_emitter *e, ir_op op);
 const char *qn__wgsl_sub_group(wgsl_emitter *e, const ir_instr *instr); /* NULL: none of its */
 
@@ -169,6 +183,7 @@ wgsl_place qn__wgsl_place(wgsl_emitter *e, const ir_value *pointer, int64_t byte
 const char *qn__wgsl_index(wgsl_emitter *e, const wgsl_place *place, int64_t more);
 /* The element of that index, as an lvalue; of a class that is one variable. */
 const char *qn__wgsl_element(wgsl_emitter *e, const wgsl_class *class, uint32_t object, const char *index);
+const char *qn__wgsl_element_type(wgsl_emitter *e, const wgsl_class *class);
 void qn__wgsl_variables(wgsl_emitter *e); /* declares the arrays of private memory, and pointers to objects */
 void qn__wgsl_declare(wgsl_emitter *e);   /* those of the module */
 bool qn__wgsl_memory(wgsl_emitter *e, const ir_instr *instr);

@@ -4,12 +4,16 @@
 
 /* ---- places ---- */
 
+static unsigned shift_of(const wgsl_class *class) {
+    return class->step == 16 ? 4 : class->step == 4 ? 2 : class->step == 2 ? 1 : 0;
+}
+
 const char *qn__wgsl_address(wgsl_emitter *e, const ir_value *pointer) {
     if (pointer->value_kind >= IR_VALUE_CONST)
         return qn__wgsl_literal(e, IR_I32, pointer->value_kind == IR_VALUE_CONST ? pointer->bits[0] : 0);
     const wgsl_class *class = qn__wgsl_class(e, pointer);
     const char *offset = qn__wgsl_low(e, pointer);
-    if (class && class->step > 1) offset = qn__wgsl_text(e, "(%s << %uu)", offset, class->step == 4 ? 2 : 4);
+    if (class && class->step > 1) offset = qn__wgsl_text(e, "(%s << %uu)", offset, shift_of(class));
     return qn__wgsl_text(e, "(%s + %uu)", offset, (unsigned)(class ? class->base : WGSL_BASE));
 }
 
@@ -40,6 +44,11 @@ const char *qn__wgsl_index(wgsl_emitter *e, const wgsl_place *place, int64_t mor
 }
 
 /* ---- elements ---- */
+
+const char *qn__wgsl_element_type(wgsl_emitter *e, const wgsl_class *class) {
+    if (class->halves) return qn__wgsl_half_type(e, qn__ir_type(IR_F16, 1));
+    return class->atomic ? "atomic<u32>" : class->kind == IR_F32 ? "f32" : "u32";
+}
 
 static bool is_several(const wgsl_class *class) {
     return class->num_objects > 1 && (class->space == IR_GLOBAL_SPACE || class->space == IR_CONSTANT_SPACE);
@@ -216,6 +225,7 @@ static const char *from_element(wgsl_emitter *e, ir_kind kind, bool is_float, co
 static const char *load_lane(wgsl_emitter *e, const ir_instr *instr, const wgsl_place *place, ir_kind kind,
                              int64_t more) {
     const unsigned size = qn__ir_bits(qn__ir_type(kind, 1)) / 8, unit = unit_of(instr, size);
+    if (place->class->halves) return read_element(e, place, qn__wgsl_index(e, place, more));
     if (size == 8) {
         const char *low = read_word(e, place, more, 4, unit);
         if (kind == IR_I64 && qn__wgsl_is_low(e, instr->results[0])) return low;
@@ -232,9 +242,10 @@ static const char *as_pointer(wgsl_emitter *e, const ir_value *result, const cha
 }
 
 /* Narrow lanes of whole words. */
-static bool is_packed(const ir_instr *instr, ir_type type) {
+static bool is_packed(const ir_instr *instr, const wgsl_place *place, ir_type type) {
     const unsigned size = qn__ir_bits(type) / 8;
-    return size < 4 && type.lanes > 1 && size * type.lanes % 4 == 0 && instr->attr.align >= 4;
+    return size < 4 && !place->class->halves && type.lanes > 1 && size * type.lanes % 4 == 0 &&
+           instr->attr.align >= 4;
 }
 
 static const char *lane_of_words(wgsl_emitter *e, const char *const *words, unsigned lane, unsigned size) {
@@ -252,8 +263,8 @@ static void load_vector(wgsl_emitter *e, const ir_instr *instr, const wgsl_place
         return;
     }
     qn__buf_init(&text, e->arena);
-    qn__buf_printf(&text, "%s(", qn__wgsl_type(e, type));
-    for (unsigned i = 0; is_packed(instr, type) && i < size * type.lanes / 4; i++)
+    qn__buf_printf(&text, "%s(", qn__wgsl_value_type(e, instr->results[0]));
+    for (unsigned i = 0; is_packed(instr, place, type) && i < size * type.lanes / 4; i++)
         words[i] = qn__wgsl_let(e, read_word(e, place, 4 * (int64_t)i, 4, 4));
     for (unsigned i = 0; i < type.lanes; i++)
         qn__buf_printf(&text, "%s%s", i ? ", " : "",
@@ -296,6 +307,12 @@ static void store_lane(wgsl_emitter *e, const ir_instr *instr, const wgsl_place 
     const ir_kind kind = (ir_kind)value->type.kind;
     const unsigned size = qn__ir_bits(value->type) / 8, unit = unit_of(instr, size);
     const int64_t more = (int64_t)lane * size;
+    if (place->class->halves) {
+        const bool is_known = value->value_kind >= IR_VALUE_CONST;
+        write_element(e, place, qn__wgsl_index(e, place, more),
+                      is_known ? qn__wgsl_half_constant(e, value, lane) : lane_of_value(e, value, lane));
+        return;
+    }
     if (size == 8) {
         const char *low = kind == IR_PTR ? qn__wgsl_address(e, value) : qn__wgsl_low(e, value);
         write_word(e, place, more, 4, unit, low);
@@ -320,7 +337,7 @@ static void store(wgsl_emitter *e, const ir_instr *instr) {
         qn__wgsl_line(e, "%s = %s;", all, as_type(e, place.class, type, qn__wgsl_use(e, value), true));
         return;
     }
-    if (!is_packed(instr, type)) {
+    if (!is_packed(instr, &place, type)) {
         for (unsigned i = 0; i < type.lanes; i++) store_lane(e, instr, &place, i);
         return;
     }
@@ -406,7 +423,7 @@ static const char *object_offset(wgsl_emitter *e, const wgsl_object *object) {
     } else {
         return qn__wgsl_text(e, "%uu", is_buffer ? 0 : (uint32_t)object->offset / class->step);
     }
-    return class->step > 1 ? qn__wgsl_text(e, "%s >> %uu", begin, class->step == 4 ? 2 : 4) : begin;
+    return class->step > 1 ? qn__wgsl_text(e, "%s >> %uu", begin, shift_of(class)) : begin;
 }
 
 static void define_object(wgsl_emitter *e, const ir_value *value) {
@@ -455,8 +472,8 @@ void qn__wgsl_variables(wgsl_emitter *e) {
         wgsl_class *class = &e->classes.data[c];
         if (class->space != IR_PRIVATE) continue;
         class->name = qn__wgsl_text(e, "memory%u", c);
-        qn__wgsl_line(e, "var %s: array<%s, %llu>;", class->name, class->kind == IR_F32 ? "f32" : "u32",
-                      (unsigned long long)(class->size ? class->size / 4 : 1));
+        qn__wgsl_line(e, "var %s: array<%s, %llu>;", class->name, qn__wgsl_element_type(e, class),
+                      (unsigned long long)(class->size ? class->size / (class->halves ? 2 : 4) : 1));
     }
     for (size_t i = 0; i < e->kernel->args.len; i++) {
         const ir_value *value = e->kernel->args.data[i].value;

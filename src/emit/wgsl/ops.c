@@ -439,7 +439,7 @@ static const char *bitcast(wgsl_emitter *e, const ir_instr *instr) {
 static const char *vector(wgsl_emitter *e, const ir_instr *instr) {
     qn__buf text;
     qn__buf_init(&text, e->arena);
-    qn__buf_printf(&text, "%s(", qn__wgsl_type(e, instr->results[0]->type));
+    qn__buf_printf(&text, "%s(", qn__wgsl_value_type(e, instr->results[0]));
     for (uint32_t i = 0; i < instr->num_operands; i++)
         qn__buf_printf(&text, "%s%s", i ? ", " : "", qn__wgsl_use(e, instr->operands[i]));
     qn__buf_putc(&text, ')');
@@ -469,7 +469,7 @@ static const char *insert(wgsl_emitter *e, const ir_instr *instr) {
     const ir_type type = instr->results[0]->type;
     qn__buf text;
     qn__buf_init(&text, e->arena);
-    qn__buf_printf(&text, "%s(", qn__wgsl_type(e, type));
+    qn__buf_printf(&text, "%s(", qn__wgsl_value_type(e, instr->results[0]));
     for (unsigned i = 0; i < type.lanes; i++) {
         const bool replaced = i == instr->attr.lanes[0];
         qn__buf_printf(&text, "%s%s", i ? ", " : "",
@@ -484,7 +484,7 @@ static const char *shuffle(wgsl_emitter *e, const ir_instr *instr) {
     const unsigned from = instr->operands[0]->type.lanes;
     qn__buf text;
     qn__buf_init(&text, e->arena);
-    qn__buf_printf(&text, "%s(", qn__wgsl_type(e, type));
+    qn__buf_printf(&text, "%s(", qn__wgsl_value_type(e, instr->results[0]));
     for (unsigned i = 0; i < type.lanes; i++) {
         const unsigned lane = instr->attr.lanes[i] < 2 * from ? instr->attr.lanes[i] : 0;
         qn__buf_printf(&text, "%s%s", i ? ", " : "", lane_of(e, instr->operands[lane >= from], lane % from));
@@ -535,8 +535,8 @@ static const char *expression(wgsl_emitter *e, const ir_instr *instr) {
     case IR_TRUNC: return truncated(e, instr);
     case IR_FCONVERT:
         return instr->operands[0]->type.kind == instr->results[0]->type.kind
-                   ? qn__wgsl_use(e, instr->operands[0])
-                   : NULL;
+                   ? qn__wgsl_use_as(e, instr->operands[0], instr->results[0])
+                   : qn__wgsl_half_conversion(e, instr, operand(e, instr, 0));
     case IR_BITCAST: return bitcast(e, instr);
     case IR_VECTOR:
     case IR_SPLAT: return vector(e, instr);

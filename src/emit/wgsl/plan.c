@@ -159,7 +159,7 @@ static void see_access(wgsl_emitter *e, const ir_value *pointer, ir_type type, u
     wgsl_class *class = qn__wgsl_class(e, pointer);
     if (!class) return;
     const unsigned width = qn__ir_bits(type) / 8;
-    const uint8_t kind = type.kind == IR_F32 && align >= 4 ? IR_F32 : IR_I32;
+    const uint8_t kind = class->halves ? IR_F16 : type.kind == IR_F32 && align >= 4 ? IR_F32 : IR_I32;
     class->is_mixed |= class->is_seen && class->kind != kind;
     class->kind = kind;
     class->is_seen = true;
@@ -176,7 +176,8 @@ static void see_store(wgsl_emitter *e, const ir_instr *instr) {
     wgsl_class *class = qn__wgsl_class(e, instr->operands[0]);
     if (class) class->is_written = true;
     const bool whole = instr->attr.align >= 4 && qn__ir_bits(type) * type.lanes % 32 == 0;
-    if (class && !whole && (class->space == IR_GLOBAL_SPACE || class->space == IR_LOCAL_SPACE))
+    if (class && !whole && !class->halves &&
+        (class->space == IR_GLOBAL_SPACE || class->space == IR_LOCAL_SPACE))
         class->atomic = true;
 }
 
@@ -236,7 +237,7 @@ static void settle(wgsl_class *class) {
     if (fixed || class->atomic || class->is_mixed || !class->is_seen ||
         (is_buffer(class) && class->num_objects > 1))
         class->kind = IR_I32;
-    class->step = class->escapes || class->narrow || class->offset_bits & 3 ? 1 : 4;
+    class->step = class->halves ? 2 : class->escapes || class->narrow || class->offset_bits & 3 ? 1 : 4;
 }
 
 /* Arrays of vectors, where some access is one's. All buffers of a kernel are, floats and words apart: one memory may be passed for
@@ -246,7 +247,7 @@ static void settle_quads(wgsl_emitter *e) {
     for (size_t i = 0; i < e->classes.len; i++) {
         const wgsl_class *class = &e->classes.data[i];
         const bool is_float = class->kind == IR_F32;
-        if (!is_buffer(class) || class->atomic || !class->is_seen) continue;
+        if (!is_buffer(class) || class->atomic || class->halves || !class->is_seen) continue;
         if (class->num_objects > 1)
             refused[is_float] = true;
         else
@@ -255,8 +256,8 @@ static void settle_quads(wgsl_emitter *e) {
     for (size_t i = 0; i < e->classes.len; i++) {
         wgsl_class *class = &e->classes.data[i];
         const bool is_float = class->kind == IR_F32;
-        if (class->space == IR_LOCAL_SPACE) class->quads &= !class->atomic;
-        if (class->space == IR_LOCAL_SPACE) continue;
+        if (class->space == IR_LOCAL_SPACE || class->halves) class->quads &= !class->atomic && !class->halves;
+        if (class->space == IR_LOCAL_SPACE || class->halves) continue;
         class->quads = is_buffer(class) && class->is_seen && !class->atomic && class->num_objects == 1 &&
                        e->objects.data[class->object].arg >= 0 && wanted[is_float] && !refused[is_float];
     }
@@ -300,6 +301,7 @@ void qn__wgsl_plan(wgsl_emitter *e) {
     collect(e);
     find_sets(e);
     make_classes(e);
+    qn__wgsl_find_halves(e);
     qn__ir_walk(e->kernel->body, see, e);
     lay_out(e);
     settle_quads(e);

@@ -39,6 +39,7 @@ const char *qn__wgsl_words(wgsl_emitter *e, ir_type type, bool is_signed) {
 
 const char *qn__wgsl_value_type(wgsl_emitter *e, const ir_value *value) {
     if (qn__wgsl_is_low(e, value)) return "u32";
+    if (qn__wgsl_is_half(e, value)) return qn__wgsl_half_type(e, value->type);
     if (value->type.kind == IR_PTR) return qn__wgsl_is_tagged(e, value) ? "vec2<u32>" : "u32";
     return qn__wgsl_type(e, value->type);
 }
@@ -64,6 +65,8 @@ const char *qn__wgsl_use(wgsl_emitter *e, const ir_value *value) {
 
 /* A number that is no buffer's address, or any other where nothing is known of the pointer. */
 const char *qn__wgsl_use_as(wgsl_emitter *e, const ir_value *value, const ir_value *like) {
+    if (value->value_kind >= IR_VALUE_CONST && qn__wgsl_is_half(e, like))
+        return qn__wgsl_half_constants(e, value);
     if (value->type.kind != IR_PTR || value->value_kind < IR_VALUE_CONST) return qn__wgsl_use(e, value);
     const wgsl_class *class = qn__wgsl_class(e, like);
     const uint32_t bits = value->value_kind == IR_VALUE_CONST ? (uint32_t)value->bits[0] : 0;

@@ -80,11 +80,9 @@ static void declare_buffer(wgsl_emitter *e, const wgsl_object *object) {
     const wgsl_class *class = &e->classes.data[object->class_index];
     const bool is_param = object->arg >= 0,
                prints = is_param && e->kernel->args.data[object->arg].arg_kind == IR_ARG_PRINT;
-    const char *element = !is_param               ? "u32"
-                          : class->atomic         ? "atomic<u32>"
-                          : class->quads          ? (class->kind == IR_F32 ? "vec4<f32>" : "vec4<u32>")
-                          : class->kind == IR_F32 ? "f32"
-                                                  : "u32";
+    const char *element = !is_param      ? "u32"
+                          : class->quads ? (class->kind == IR_F32 ? "vec4<f32>" : "vec4<u32>")
+                                         : qn__wgsl_element_type(e, class);
     const uint32_t number = !is_param ? QN__WGSL_CONSTANTS
                             : prints  ? QN__WGSL_PRINT
                                       : QN__WGSL_PARAM + (uint32_t)object->arg;
@@ -99,13 +97,15 @@ static void declare_buffer(wgsl_emitter *e, const wgsl_object *object) {
 }
 
 static void declare_local(wgsl_emitter *e, wgsl_class *class, size_t number) {
-    const char *element = class->atomic ? "atomic<u32>" : class->kind == IR_F32 ? "f32" : "u32";
+    const char *element = qn__wgsl_element_type(e, class);
+    const unsigned size = class->halves ? 2 : 4;
     class->name = qn__wgsl_text(e, "local%zu_of_%s", number, e->symbol);
-    const char *length = qn__wgsl_text(e, "%llu", (unsigned long long)(class->size ? class->size / 4 : 1));
+    const char *length = qn__wgsl_text(e, "%llu", (unsigned long long)(class->size ? class->size / size : 1));
     if (class->has_dynamic) {
         e->has_dynamic = true;
         qn__buf_printf(&e->globals, "override words_of_%s: u32 = 1u;\n", e->symbol);
-        length = qn__wgsl_text(e, "%llu + words_of_%s", (unsigned long long)class->size / 4, e->symbol);
+        length = qn__wgsl_text(e, class->halves ? "%llu + 2u * words_of_%s" : "%llu + words_of_%s",
+                               (unsigned long long)class->size / size, e->symbol);
     }
     if (class->quads) {
         length = class->has_dynamic ? qn__wgsl_text(e, "(%s + 3u) / 4u", length)
@@ -289,6 +289,7 @@ static void emit(qn__arena *arena, ir_module *module, const qn__emit_options *op
     qn__wgsl_place_constants(&e);
     for (size_t i = 0; i < module->functions.len; i++)
         if (module->functions.data[i]->is_kernel) emit_kernel(&e, module->functions.data[i], &body);
+    if (e.enables_f16) qn__buf_puts(&text, "enable f16;\n");
     if (e.enables_sub_groups) qn__buf_puts(&text, qn__wgsl_directives);
     local_size(module, &text);
     if (e.globals.len) qn__buf_append(&text, e.globals.data, e.globals.len);
@@ -303,7 +304,6 @@ const qn__emitter qn__emitter_wgsl = {
         {
             .lacks_f64 = true,
             .lacks_f16 = true,
-            .lacks_f16_values = true,
             .lacks_i8 = true,
             .lacks_i16 = true,
             .lacks_i64 = true,
