@@ -156,7 +156,9 @@ class Compile(ToolTest):
                      "float2 s = p[0].xy + p[1].zw; out[0] = s.y - p[1].w;",
                      "float s = x[n] + out[n]; out[n] = s; out[n + 1] = s - x[n];",  # one load to a driver that knows the bindings
                      "\n#pragma OPENCL FP_CONTRACT OFF\n    float b = x[1]; out[0] = x[0] * b + x[2] * b;",
-                     "out[0] = x[0] * 0x1p100f * x[1];", "out[0] = x[0] - floor(x[0]);", "float r = sqrt(x[0]); out[0] = r * r;"):
+                     "out[0] = x[0] * 0x1p100f * x[1];", "out[0] = x[0] - floor(x[0]);", "float r = sqrt(x[0]); out[0] = r * r;",
+                     "out[0] = fma(x[0], 3.0f, 0.0f);", "out[0] = x[n] / x[n];", "float s = x[1]; out[0] = (x[0] * s) / (s * x[0]);",
+                     "float r = x[n]; out[0] = fma(r * 0.5f, x[1], x[2] * r);"):
             self.assertGreater(self.hidden(body), 0, body)
 
     def test_wgsl_hides_choices(self):

@@ -284,11 +284,41 @@ static bool is_rewritten(ir_op op, lane value, lane other, bool is_second) {
 
 /* The residual of a quotient or root, -(q * b) + a: where a is a sum itself, compilers put it last, which rounds the product. */
 static bool is_end_of_residual(const ir_instr *instr, uint32_t index, unsigned at) {
-    if (instr->op != IR_FMA || index != 2) return false;
+    if (index != 2) return false;
     const lane value = made(instr->operands[2], at);
     const bool is_residual = is_of(made(instr->operands[0], at), IR_FNEG, IR_FNEG) ||
                              is_of(made(instr->operands[1], at), IR_FNEG, IR_FNEG);
     return is_residual && (is_of(value, IR_FADD, IR_FMUL) || is_of(value, IR_FMA, IR_FMA));
+}
+
+static bool has_term(lane product, lane other) {
+    return !is_const(other) && (is_like(term(product, 0), other) || is_like(term(product, 1), other));
+}
+
+/* a * b + c of which compilers take out a factor, which rounds otherwise: the last steps of quotients and roots. */
+static bool has_factor_of_addend(const ir_instr *fma, lane addend, unsigned at) {
+    bool any = false;
+    for (unsigned i = 0; i < 2 && is_product(addend); i++) {
+        const lane factor = made(fma->operands[i], at);
+        any |=
+            has_term(addend, factor) ||
+            (is_product(factor) && (has_term(addend, term(factor, 0)) || has_term(addend, term(factor, 1))));
+    }
+    return any;
+}
+
+/* A zero that is added or multiplied has a sign, and makes NaN of infinity. */
+static bool is_rewritten_in_fma(const ir_instr *instr, uint32_t index, unsigned at) {
+    const lane value = made(instr->operands[index], at);
+    return is_zero(value) || is_end_of_residual(instr, index, at) ||
+           (index == 2 && has_factor_of_addend(instr, value, at));
+}
+
+/* Alike, perhaps as products of alike: x / x would be 1, also for zeros. */
+static bool are_twins(lane a, lane b) {
+    if (is_like(a, b) || !is_product(a) || !is_product(b)) return is_like(a, b);
+    return (is_like(term(a, 0), term(b, 0)) && is_like(term(a, 1), term(b, 1))) ||
+           (is_like(term(a, 0), term(b, 1)) && is_like(term(a, 1), term(b, 0)));
 }
 
 /* Also zeros that are divided, and an integer made of a float that was made of it. */
@@ -300,12 +330,12 @@ static bool may_be_rewritten(const ir_instr *instr, uint32_t index) {
         if (instr->op == IR_F2S || instr->op == IR_F2U)
             any = is_of(value, IR_S2F, IR_U2F);
         else if (operand->type.kind == IR_F32 && instr->op == IR_FDIV)
-            any = is_zero(value);
+            any = is_zero(value) || (index == 1 && are_twins(made(instr->operands[0], at), value));
         else if (operand->type.kind == IR_F32 && instr->op >= IR_FADD && instr->op <= IR_FMUL)
             any = is_of(value, IR_EXTRACT_DYNAMIC, IR_EXTRACT_DYNAMIC) ||
                   is_rewritten((ir_op)instr->op, value, made(instr->operands[1 - index], at), index == 1);
-        else if (operand->type.kind == IR_F32)
-            any = is_end_of_residual(instr, index, at);
+        else if (operand->type.kind == IR_F32 && instr->op == IR_FMA)
+            any = is_rewritten_in_fma(instr, index, at);
     }
     return any;
 }
