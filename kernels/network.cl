@@ -57,62 +57,65 @@ static void exchange(VECTOR *a, VECTOR *b) {
 
 // `levels` levels of a merge of `n` vectors, the last one of neighbours `step` apart. `flips`: the first of them compares the first
 // of a block with its last, the second with the last but one, ...; the others, the first of a half with the first of the other.
-static void merge(VECTOR *v, uint n, uint step, const uint levels, const bool flips) {
-    const uint members = 1u << levels, block = step << levels;
-    for (uint first = 0; first < n; first += block)
-        for (uint i = 0; i < step; i++) {
-            VECTOR *low = v + first + i, *high = v + first + block - 1 - i; // of the flipped half
-            if (first + i + (flips ? block - 1 - 2 * i : (members - 1) * step) < n) {
-                VECTOR x[MEMBERS];
+// There is one such body for each number of levels: it is what a C compiler takes long for.
+static void merge(VECTOR *v, size_t n, size_t step, const uint levels, bool flips) {
+    const uint members = 1u << levels, middle = members / 2;
+    const size_t block = step << levels;
+    for (size_t first = 0; first < n; first += block)
+        for (size_t i = 0; i < step; i++) {
+            const size_t beyond = flips ? step - 1 - i : i;
+            VECTOR *low = v + first + i, *high = v + first + beyond; // of the halves, without m * step
+            const bool whole = first + beyond + (members - 1) * step < n;
+            VECTOR x[MEMBERS];
+            if (whole) {
                 #pragma unroll
-                for (uint m = 0; m < members; m++) x[m] = flips && m >= members / 2 ? *(high - (members - 1 - m) * step) : low[m * step];
+                for (uint m = 0; m < members; m++) x[m] = (m < middle ? low : high)[m * step];
+            } else {
                 #pragma unroll
-                for (uint apart = members / 2; apart > 0; apart /= 2)
-                    #pragma unroll
-                    for (uint m = 0; m < members; m++) {
-                        if (flips && apart == members / 2) {
-                            if (m < apart) exchange(&x[m], &x[members - 1 - m]);
-                        } else if (!(m & apart))
-                            exchange(&x[m], &x[m + apart]);
-                    }
+                for (uint m = 0; m < members; m++) {
+                    VECTOR *at = (m < middle ? low : high) + m * step;
+                    x[m] = LAST;
+                    if (at < v + n) x[m] = *at;
+                }
+            }
+            if (flips) {
+                #pragma unroll
+                for (uint m = 0; m < middle; m++) exchange(&x[m], &x[members - 1 - m]);
+            } else {
+                #pragma unroll
+                for (uint m = 0; m < middle; m++) exchange(&x[m], &x[m + middle]);
+            }
+            #pragma unroll
+            for (uint apart = middle / 2; apart > 0; apart /= 2)
                 #pragma unroll
                 for (uint m = 0; m < members; m++)
-                    if (flips && m >= members / 2)
-                        *(high - (members - 1 - m) * step) = x[m];
-                    else
-                        low[m * step] = x[m];
-                continue;
-            }
-            // A block that ends beyond the last vector.
-            for (uint apart = members / 2; apart > 0; apart /= 2)
+                    if (!(m & apart)) exchange(&x[m], &x[m + apart]);
+            if (whole) {
+                #pragma unroll
+                for (uint m = 0; m < members; m++) (m < middle ? low : high)[m * step] = x[m];
+            } else {
+                #pragma unroll
                 for (uint m = 0; m < members; m++) {
-                    const bool flip = flips && apart == members / 2;
-                    const uint other = flip ? members - 1 - m : m + apart;
-                    if (flip ? m >= apart : (m & apart)) continue;
-                    const uint at = flips && m >= members / 2 ? block - 1 - i - (members - 1 - m) * step : i + m * step,
-                               to = flips && other >= members / 2 ? block - 1 - i - (members - 1 - other) * step : i + other * step;
-                    if (first + to < n) exchange(&v[first + at], &v[first + to]);
+                    VECTOR *at = (m < middle ? low : high) + m * step;
+                    if (at < v + n) *at = x[m];
                 }
+            }
         }
 }
 
-static void merge_levels(VECTOR *v, uint n, uint step, uint levels, const bool flips) {
-    switch (levels) {
-    case 1: merge(v, n, step, 1, flips); break;
-    case 2: merge(v, n, step, 2, flips); break;
-#if LEVELS > 3
-    case 3: merge(v, n, step, 3, flips); break;
-#endif
-    default: merge(v, n, step, LEVELS, flips);
-    }
-}
-
 // Sorts runs of 2^run vectors, whose halves are sorted; without `flips` the second one from its end on.
-static void merge_runs(VECTOR *v, uint n, uint run, const bool flips) {
-    const uint left = run % LEVELS ? run % LEVELS : LEVELS;
-    run -= left;
-    merge_levels(v, n, 1u << run, left, flips);
-    for (; run > 0; run -= LEVELS) merge(v, n, 1u << (run - LEVELS), LEVELS, false);
+static void merge_runs(VECTOR *v, uint n, uint run, bool flips) {
+    for (uint levels = run % LEVELS ? run % LEVELS : LEVELS; run > 0; levels = LEVELS, flips = false) {
+        run -= levels;
+        switch (levels) {
+        case 1: merge(v, n, (size_t)1 << run, 1, flips); break;
+        case 2: merge(v, n, (size_t)1 << run, 2, flips); break;
+#if LEVELS > 3
+        case 3: merge(v, n, (size_t)1 << run, 3, flips); break;
+#endif
+        default: merge(v, n, (size_t)1 << run, LEVELS, flips);
+        }
+    }
 }
 
 // Blocks of MEMBERS, each in registers.
@@ -135,11 +138,6 @@ static void sort_blocks(VECTOR *v, uint n) {
         #pragma unroll
         for (uint m = 0; m < MEMBERS; m++) v[first + m] = x[m];
     }
-}
-
-static void sort_vectors(VECTOR *v, uint n) {
-    sort_blocks(v, n);
-    for (uint run = LEVELS + 1; (1u << (run - 1)) < n; run++) merge_runs(v, n, run, true);
 }
 
 // Element i of vector j becomes element j of vector i: each step takes the lowest bit of a lane for the highest of a vector.
@@ -201,19 +199,28 @@ kernel void network(ulong rows, ulong length, ulong wanted, ulong from_begin, gl
     const ulong row = get_global_id(0) * LANES;
     global const uint *keys = from + from_begin;
 #ifdef WANTED
-    // In order, and as many more.
-    VECTOR v[2 * KEPT], *const more = v + KEPT;
-    const uint kept = load_rows(v, keys, rows, row, length, 0, min(length, (ulong)KEPT));
-    sort_vectors(v, kept);
-    for (ulong first = kept; first < length; first += kept) {
-        const uint n = load_rows(more, keys, rows, row, length, first, min(length, first + kept));
-        sort_vectors(more, n);
-        for (uint i = 0; i < n; i++) v[kept - 1 - i] = min(v[kept - 1 - i], more[i]);
-        merge_runs(v, kept, 31 - clz(kept), false);
-    }
+    VECTOR v[2 * KEPT]; // in order, and as many more
+    const ulong kept = min(length, (ulong)KEPT);
 #else
     VECTOR v[KEPT];
-    sort_vectors(v, load_rows(v, keys, rows, row, length, 0, length));
+    const ulong kept = length;
 #endif
+    uint all = 0; // vectors that are in order
+    for (ulong first = 0; first < length; first += kept) {
+        VECTOR *const more = v + all;
+        const uint n = load_rows(more, keys, rows, row, length, first, min(length, first + kept));
+        sort_blocks(more, n);
+        bool sorted = false;
+        for (uint run = LEVELS + 1; !sorted; run++) {
+            sorted = (1u << (run - 1)) >= n;
+            if (!sorted)
+                merge_runs(more, n, run, true);
+            else if (all > 0) {
+                for (uint i = 0; i < n; i++) v[all - 1 - i] = min(v[all - 1 - i], more[i]);
+                merge_runs(v, all, 31 - clz(all), false);
+            }
+        }
+        if (all == 0) all = n;
+    }
     store_rows(v, to + to_begin, rows, row, wanted);
 }

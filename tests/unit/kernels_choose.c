@@ -134,6 +134,7 @@ static void any_number_of_any_row(void **state) {
         {QN_U32, QN_U32, 33, 300, 290, 0, 4e9, false, ANY_ORDER},
         {QN_F32, QN_U32, 18, 70, 17, -1, 1, true, ANY_ORDER},
         {QN_I32, QN_U32, 16, 64, 32, -9, 9, false, WORST_FIRST},
+        {QN_U32, QN_U32, 33, 300, 100, 4294967293, 4294967295, true, ANY_ORDER}, /* up to all bits set */
     };
     for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (testing("cpu") || testing("cuda") ||
