@@ -117,8 +117,8 @@ QN_API const char *qn_status_text(qn_status status);
 
 /* A sentence about the last failed call of the calling thread on this context ("" if none); for
    QN_ERROR_COMPILE the whole build log. Of what it quotes, long names are cut. After a call that failed without any
-   object to tell its context by, as qn_context_create does, the sentence about that, whichever the context; NULL: only
-   such a one. Valid until the thread's next failing call. Any thread. */
+   object to tell its context by, as qn_context_create does, or while there was no memory to keep its sentence (then the
+   first 255 bytes of it), the sentence about that, whichever the context; NULL: only such a one. Valid until the thread's next failing call. Any thread. */
 QN_API const char *qn_error_message(const qn_context *context);
 
 /* For libraries that stand above this one and answer for calls of their own: leaves `message` (copied) as the sentence

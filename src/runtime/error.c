@@ -1,7 +1,7 @@
 /* Messages: one a thread and context, in a list of the context's, so that there is no limit to the number of contexts (the
    system has 1,024 thread-specific keys). Only calls that fail look for theirs. A thread that ends leaves its slot, but
    not its message, to the one that gets its id. A call that fails without any object has no context to keep its message:
-   the thread itself does. */
+   the thread itself does, as it does while there is no memory for one. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -16,7 +16,8 @@ struct qn__message {
     size_t cap;
 };
 
-/* About a call that had no context to tell; until the thread's next failed call that has one. */
+/* About a call that had no context to tell, or whose context had no memory for it; until the thread's next failed call of which a context
+   keeps the sentence. The last byte stays 0. */
 static _Thread_local char homeless[256];
 
 static const char *const status_names[] = {
@@ -75,29 +76,42 @@ static qn__message *message_of(qn_context *context) {
     return message;
 }
 
-qn_status qn__fail_text(qn_context *context, qn_status status, const char *text) {
-    homeless[0] = 0;
-    if (!context) {
-        snprintf(homeless, sizeof homeless, "%s", text);
-        return status;
-    }
+/* Keeps the text, which may be the one that is kept; NULL when out of memory. */
+static const char *keep(qn_context *context, const char *text) {
     qn__message *message = message_of(context);
-    if (!message) return status;
-    size_t size = strlen(text) + 1;
+    if (!message) return NULL;
+    const size_t size = strlen(text) + 1;
     if (size > message->cap) {
         char *grown = qn__allocate(&context->allocator, size);
         if (!grown) {
             if (message->text) message->text[0] = 0;
-            return status;
+            return NULL;
         }
+        memcpy(grown, text, size);
         qn__release(&context->allocator, message->text);
         message->text = grown;
         message->cap = size;
+    } else {
+        memmove(message->text, text, size);
     }
-    memmove(message->text, text, size);
+    return message->text;
+}
+
+/* In the thread's own memory, as far as it goes. */
+static const char *keep_here(const char *text) {
+    const size_t length = strlen(text), most = sizeof homeless - 1;
+    memmove(homeless, text, length < most ? length + 1 : most);
+    return homeless;
+}
+
+qn_status qn__fail_text(qn_context *context, qn_status status, const char *text) {
+    const char *kept = context ? keep(context, text) : NULL;
+    if (!kept) kept = keep_here(text);
     /* Who waits with a deadline asks whether something is done: that it is not is an answer. */
-    qn__log(context, status == QN_ERROR_TIMEOUT ? QN_LOG_DEBUG : QN_LOG_ERROR, "%s: %s",
-            qn_status_name(status), text);
+    if (context)
+        qn__log(context, status == QN_ERROR_TIMEOUT ? QN_LOG_DEBUG : QN_LOG_ERROR, "%s: %s",
+                qn_status_name(status), kept);
+    if (kept != homeless) homeless[0] = 0;
     return status;
 }
 

@@ -515,6 +515,39 @@ static void the_environment_sets_the_level(void **state) {
     }
 }
 
+/* Nothing is allocated for a sentence that no memory is left for: the thread has room for one. */
+static void sentences_stay_without_memory(void **state) {
+    (void)state;
+    counter c = {.live = 0};
+    qn_context *context = make_context(&(qn_context_desc){
+        .allocator = {counting_allocate, counting_reallocate, counting_release, &c}, .cpu_threads = 1});
+    char most[400], told[400];
+    memset(most, 'x', sizeof most - 1);
+    most[sizeof most - 1] = 0;
+    for (int had_one = 0; had_one < 2; had_one++) {
+        c.fail_at = 1;
+        const char *longer = had_one ? most : "no memory is left";
+        assert_int_equal(qn_error_set(context, QN_ERROR_OUT_OF_MEMORY, longer), QN_ERROR_OUT_OF_MEMORY);
+        strcpy(told, qn_error_message(context));
+        assert_int_equal(strlen(told), strlen(longer) < 255 ? strlen(longer) : 255);
+        assert_memory_equal(told, longer, strlen(told));
+        /* Handed on, it stays; and another takes its place. */
+        assert_int_equal(qn_error_set(context, QN_ERROR_IO, qn_error_message(context)), QN_ERROR_IO);
+        assert_string_equal(qn_error_message(context), told);
+        assert_fails(context, qn_device_get(NULL, "cpu", NULL), QN_ERROR_NULL, "context");
+        assert_int_equal(qn_error_set(context, QN_ERROR_OUT_OF_MEMORY, told), QN_ERROR_OUT_OF_MEMORY);
+        c.fail_at = 0;
+        c.total = 0;
+        assert_int_equal(qn_error_set(context, QN_ERROR_IO, qn_error_message(context)), QN_ERROR_IO);
+        assert_string_equal(qn_error_message(NULL), "");
+        if (had_one) assert_string_equal(qn_error_message(context), told);
+        assert_int_equal(qn_error_set(context, QN_ERROR_IO, "there is some again"), QN_ERROR_IO);
+        assert_string_equal(qn_error_message(context), "there is some again");
+    }
+    qn_context_destroy(context);
+    assert_int_equal(c.live, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(software_drivers_stay_closed_for_the_default),
@@ -530,6 +563,7 @@ int main(void) {
         cmocka_unit_test(the_environment_sets_the_level),
         cmocka_unit_test(the_second_compile_asks_for_little),
         cmocka_unit_test(nothing_leaks_over_many_rounds),
+        cmocka_unit_test(sentences_stay_without_memory),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(every_allocation_for_sides_may_fail),
         cmocka_unit_test(every_allocation_may_fail_with_the_compiler),
