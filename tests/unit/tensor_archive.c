@@ -341,6 +341,14 @@ static qn_status read_all(qn_context *context, const char *path) {
     return status;
 }
 
+/* Its sentence is there, though nothing is left to keep it in. The next one is not to be taken for it. */
+static void assert_out_of_memory(qn_context *context, qn_status status, const char *path) {
+    assert_int_equal(status, QN_ERROR_OUT_OF_MEMORY);
+    const char *said = qn_error_message(context);
+    if (!strstr(said, path) || !strstr(said, ": out of host memory (")) fail_msg("it says '%s'", said);
+    assert_int_equal(qn_error_set(context, QN_OK, ""), QN_OK);
+}
+
 static void memory_may_run_out(void **state) {
     (void)state;
     left = -1;
@@ -357,7 +365,7 @@ static void memory_may_run_out(void **state) {
             left = n;
             const qn_status status = qn_archive_write(context, path, &desc);
             left = -1;
-            if (status) assert_int_equal(status, QN_ERROR_OUT_OF_MEMORY);
+            if (status) assert_out_of_memory(context, status, path);
             done = status == QN_OK;
             assert_true(n < 1000);
         }
@@ -371,7 +379,7 @@ static void memory_may_run_out(void **state) {
             left = failed;
             const qn_status status = read_all(context, path);
             left = -1;
-            if (status) assert_int_equal(status, QN_ERROR_OUT_OF_MEMORY);
+            if (status) assert_out_of_memory(context, status, path);
             done = status == QN_OK;
             assert_true(failed < 1000);
         }
