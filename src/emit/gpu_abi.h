@@ -28,7 +28,8 @@
    its work-items past the end leave at once; a kernel may instead take QN__IMPLICIT_LIMIT, how many work-items the
    part has in a dimension. A kernel that is not (it has barriers, collectives or asks for the
    local size) is launched in parts, each with groups of one size and its own QN__IMPLICIT_GROUP_BASE. Parts also
-   keep a launch under the device's largest grid, and each under 2^31 work-items in a dimension.
+   keep a launch under the device's largest grid, and each under 2^31 work-items in a dimension. A kernel with QN__IMPLICIT_ROW
+   may have a part of one dimension as rows of groups, one in y behind the other; else that is 0.
 
    Output. The buffer at QN__IMPLICIT_PRINT starts with two 32-bit words: the bytes of data that fit (written by the
    host) and the bytes asked for so far (atomically added to). Then records, each a multiple of 8 bytes: 32-bit
@@ -74,6 +75,7 @@ typedef enum qn__implicit_kind {
     QN__IMPLICIT_CONSTANTS,     /* u64: address of the constants */
     QN__IMPLICIT_BUFFER_OFFSET, /* u64: bytes to add to parameter `dim` */
     QN__IMPLICIT_LIMIT,         /* u32 per dim: work-items of this part; UINT32_MAX where nothing overhangs */
+    QN__IMPLICIT_ROW, /* u32, WGSL: what of x a group in y stands for: work-items (dim 0), groups (dim 1) */
     QN__IMPLICIT_KIND_COUNT
 } qn__implicit_kind;
 

@@ -82,6 +82,9 @@ class Compile(ToolTest):
         self.assertRegex(text, r"var<storage, read> x_of_\w*saxpy: array<f32>;")
         self.assertRegex(text, r"var<storage, read_write> y_of_\w*saxpy: array<f32>;")
         self.assertRegex(text, r"// params_of_\w*saxpy, in bytes: 0 uint n, 4 float a, \d+ limit_x,")
+        self.assertIn("let global_x = global_id.x + group_id.y * ", text)  # long grids come in rows
+        self.write("flat.cl", "kernel void k(global int *x) { x[get_global_id(0)] = get_global_id(1); }\n")
+        self.assertNotIn("global_x", self.quern("compile", "flat.cl", "--target", "wgsl"))
         self.write("rounds.cl", "kernel void k(global int *x) {\n    for (int i = 0; i < x[0]; i++) barrier(CLK_GLOBAL_MEM_FENCE);\n}\n")
         self.assertIn("workgroupUniformLoad", self.quern("compile", "rounds.cl", "--target", "wgsl"))
         self.write("once.cl", "kernel void k(global int *x, local int *l) {\n    l[0] = x[0];\n"
@@ -97,6 +100,7 @@ class Compile(ToolTest):
         fours = self.quern("compile", "fours.cl", "--target", "wgsl")
         self.assertRegex(fours, r"let x_\d+ = .* >> 4u;")  # pointers count vectors
         self.assertRegex(fours, r"x_of_qn_kernel_k\[v\d+\] = ")
+        self.assertRegex(fours, r"let l_\d+ = 0u;")  # the first __local parameter's place is known
         self.write("joined.cl", "kernel void k(global int *x) {\n    int i = get_local_id(0);\n    x[i] = sub_group_reduce_add(x[i]);\n}\n")
         self.assertNotIn("enable", self.quern("compile", "joined.cl", "--target", "wgsl"))  # through local memory
         joined = self.quern("compile", "joined.cl", "--target", "wgsl", "--arch", "subgroups")

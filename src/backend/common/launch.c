@@ -83,6 +83,7 @@ uint64_t qn__implicit_value(const qn__implicit *implicit, const qn__command *lau
     case QN__IMPLICIT_LIMIT:
         return part->overhang >> d & 1 ? launch->global[d] - (uint64_t)part->group_base[d] * launch->local[d]
                                        : UINT32_MAX;
+    case QN__IMPLICIT_ROW: /* one row */
     case QN__IMPLICIT_BUFFER_OFFSET:
     case QN__IMPLICIT_KIND_COUNT: break;
     }

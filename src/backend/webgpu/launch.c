@@ -51,12 +51,47 @@ static qn_status bind(qn__gpu *gpu, const qn__command *launch, const qn__kernel_
     return QN_ERROR_RANGE;
 }
 
+/* ---- rows ---- */
+
+/* A launch of one dimension with more groups than the device has in x: each group in y stands for a row of them (QN__IMPLICIT_ROW). */
+static bool has_rows(const qn__command *launch, const qn__kernel_info *kernel) {
+    if (launch->global[1] > 1 || launch->global[2] > 1) return false;
+    for (uint32_t i = 0; i < kernel->num_implicit; i++)
+        if (kernel->implicit[i].kind == QN__IMPLICIT_ROW) return true;
+    return false;
+}
+
+/* The least number of rows that are alike; 0: there is none near the least. */
+static uint32_t rows_of(const qn__gpu *gpu, uint64_t groups) {
+    enum { TRIES = 64 };
+    const uint64_t most = gpu->max_groups[0], least = (groups + most - 1) / most;
+    for (uint64_t rows = least; rows < least + TRIES && rows <= gpu->max_groups[1]; rows++)
+        if (groups % rows == 0) return (uint32_t)rows;
+    return 0;
+}
+
+/* Groups that the next part may have in x: all that are left where these are rows, else as many full ones as there are. */
+static uint32_t most_groups(const qn__gpu *gpu, const qn__parts *parts) {
+    enum { MOST_ITEMS = INT32_MAX }; /* as of any part */
+    const uint64_t most = gpu->max_groups[0], local = parts->launch->local[0];
+    const bool ends_apart = !parts->guarded && parts->launch->global[0] % local;
+    const uint64_t left = parts->num_groups[0] - parts->at[0] - ends_apart;
+    const uint64_t room = left < MOST_ITEMS / local ? left : MOST_ITEMS / local;
+    if (room <= most) return (uint32_t)most;
+    if (room == left && rows_of(gpu, left)) return (uint32_t)left;
+    const uint64_t rows = room / most < gpu->max_groups[1] ? room / most : gpu->max_groups[1];
+    return (uint32_t)(most * rows);
+}
+
 /* ---- parameter blocks ---- */
 
-static void set_offsets(const qn__gpu *gpu, const qn__command *launch, const qn__kernel_info *kernel,
-                        unsigned char *block) {
+static void set_own(const qn__gpu *gpu, const qn__command *launch, const qn__kernel_info *kernel,
+                    const qn__part *part, unsigned char *block) {
+    const uint32_t rows = part->groups[0] > gpu->max_groups[0] ? rows_of(gpu, part->groups[0]) : 0;
     for (uint32_t i = 0; i < kernel->num_implicit; i++) {
         const qn__implicit *implicit = &kernel->implicit[i];
+        const uint32_t row = rows ? part->groups[0] / rows * (implicit->dim ? 1 : part->local[0]) : 0;
+        if (implicit->kind == QN__IMPLICIT_ROW) memcpy(block + implicit->offset, &row, sizeof row);
         if (implicit->kind != QN__IMPLICIT_BUFFER_OFFSET) continue;
         const qn__binding *binding = qn__wg_binding_of(launch, implicit->dim);
         const uint32_t offset = binding ? (uint32_t)(binding->offset - bound_from(gpu, launch, binding))
@@ -96,7 +131,7 @@ static qn_status put_params(qn__gpu *gpu, const qn__command *launch, const qn__k
     if (kernel->params_size > USUAL) block = qn__allocate(gpu->services->allocator, kernel->params_size);
     if (!block) return QN_ERROR_OUT_OF_MEMORY;
     qn__params_fill(block, launch, kernel, part, &none);
-    set_offsets(gpu, launch, kernel, block);
+    set_own(gpu, launch, kernel, part, block);
     *entry = (wg_binding){.binding = QN__WGSL_PARAMS,
                           .buffer = gpu->params,
                           .offset = place_block(gpu, block, kernel->params_size),
@@ -234,7 +269,9 @@ static void dispatch(qn__gpu *gpu, wg_object pipeline, wg_object group, const ui
         gpu->api->wgpuComputePassEncoderSetBindGroup(gpu->pass, 0, group, 0, NULL);
     gpu->pipeline_set = pipeline;
     gpu->group_set = group;
-    gpu->api->wgpuComputePassEncoderDispatchWorkgroups(gpu->pass, groups[0], groups[1], groups[2]);
+    const uint32_t rows = groups[0] > gpu->max_groups[0] ? rows_of(gpu, groups[0]) : 0;
+    gpu->api->wgpuComputePassEncoderDispatchWorkgroups(gpu->pass, rows ? groups[0] / rows : groups[0],
+                                                       rows ? rows : groups[1], groups[2]);
 }
 
 static qn_status launch_part(qn__gpu *gpu, const qn__command *launch, const qn__part *part, wg_object print,
@@ -280,7 +317,12 @@ qn_status qn__wg_launch(qn__gpu *gpu, const qn__command *launch, char *why) {
     }
     if (kernel->uses_printf) status = begin_print(gpu, &print, why);
     qn__parts_begin(&parts, launch, kernel, gpu->max_groups);
-    while (!status && qn__parts_next(&parts, &part)) status = launch_part(gpu, launch, &part, print, why);
+    const bool in_rows = has_rows(launch, kernel);
+    while (!status) {
+        if (in_rows && !parts.done) parts.max_groups[0] = most_groups(gpu, &parts);
+        if (!qn__parts_next(&parts, &part)) break;
+        status = launch_part(gpu, launch, &part, print, why);
+    }
     if (print && !status) status = qn__wg_read(gpu, print, 0, QN__PRINT_SIZE, NULL, launch->code->info, why);
     if (print) gpu->api->wgpuBufferRelease(print);
     return status;

@@ -42,7 +42,23 @@ const char *qn__wgsl_builtin(wgsl_emitter *e, unsigned which) {
     return names[which];
 }
 
+/* Of global ids and groups' in x. A launch of one dimension with more groups than the device has in x comes in rows. */
+static const char *const ids_in_rows[] = {[WGSL_GLOBAL_ID] = "global_x", [WGSL_GROUP_ID] = "group_x"};
+
+void qn__wgsl_begin_rows(wgsl_emitter *e, qn__buf *out) {
+    static const uint8_t ids[] = {WGSL_GLOBAL_ID, WGSL_GROUP_ID};
+    for (uint32_t i = 0; i < QN__COUNT(ids); i++)
+        if (e->rows & 1u << ids[i])
+            qn__buf_printf(out, "    let %s = %s.x + group_id.y * %s;\n", ids_in_rows[ids[i]],
+                           qn__wgsl_builtin(e, ids[i]), word(e, QN__IMPLICIT_ROW, i));
+}
+
 static const char *builtin(wgsl_emitter *e, unsigned which, uint32_t dim) {
+    if (e->has_rows && dim == 0 && which != WGSL_LOCAL_ID) {
+        e->rows |= 1u << which;
+        e->builtins |= 1u << which | 1u << WGSL_GROUP_ID;
+        return ids_in_rows[which];
+    }
     return qn__wgsl_text(e, "%s.%s", qn__wgsl_builtin(e, which), axes[dim]);
 }
 

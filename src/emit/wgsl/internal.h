@@ -82,6 +82,8 @@ typedef struct wgsl_emitter {
     qn__c_flow flow;
     ir_loc loc;        /* of the instruction at work, for errors */
     uint32_t builtins; /* bits: WGSL_* */
+    uint32_t rows;     /* of the ids, bits likewise: x is counted in rows */
+    bool has_rows;     /* it may: the kernel asks for no id in y or z */
     bool guarded, uses_sync, prints, uses_params, uses_zero, has_dynamic, hides;
     bool uses_sub_groups, enables_sub_groups; /* the kernel, the module */
     bool enables_f16;                         /* the module */
@@ -156,6 +158,8 @@ const char *qn__wgsl_param(wgsl_emitter *e, uint32_t offset);
 /* The offset of an implicit argument in the parameter block; it is added where it is new. */
 uint32_t qn__wgsl_implicit(wgsl_emitter *e, qn__implicit_kind kind, uint32_t dim);
 const char *qn__wgsl_builtin(wgsl_emitter *e, unsigned which); /* WGSL_*; its name */
+/* Behind the arguments, where an id in x is counted in rows. */
+void qn__wgsl_begin_rows(wgsl_emitter *e, qn__buf *out);
 void qn__wgsl_guard(wgsl_emitter *e);
 void qn__wgsl_find_first_write(wgsl_emitter *e);             /* behind the numbering of instructions */
 bool qn__wgsl_group(wgsl_emitter *e, const ir_instr *instr); /* false: none of its */

@@ -406,6 +406,12 @@ static void pointer_add(wgsl_emitter *e, const ir_instr *instr) {
     define_pointer(e, result, moved(e, text, sum.constant / (int64_t)step), pointer);
 }
 
+static bool is_first_local(const wgsl_emitter *e, int32_t arg) {
+    for (int32_t i = 0; i < arg; i++)
+        if (e->kernel->args.data[i].arg_kind == IR_ARG_LOCAL) return false;
+    return true;
+}
+
 /* The pointer to a whole object: a number known here, but of parameters, whose places the launch tells. __local parameters
    lie behind the variables of their class, as they lie behind all of the kernel's in the block. */
 static const char *object_offset(wgsl_emitter *e, const wgsl_object *object) {
@@ -415,6 +421,8 @@ static const char *object_offset(wgsl_emitter *e, const wgsl_object *object) {
     const char *begin;
     if (kind == IR_ARG_BUFFER) {
         begin = qn__wgsl_param(e, qn__wgsl_implicit(e, QN__IMPLICIT_BUFFER_OFFSET, (uint32_t)object->arg));
+    } else if (kind == IR_ARG_LOCAL && is_first_local(e, object->arg)) { /* right behind the variables */
+        return qn__wgsl_text(e, "%uu", (uint32_t)(class->size / class->step));
     } else if (kind == IR_ARG_LOCAL) {
         const uint32_t before =
             (uint32_t)((e->static_local + QN__LOCAL_ALIGN - 1) / QN__LOCAL_ALIGN * QN__LOCAL_ALIGN);

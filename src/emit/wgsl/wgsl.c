@@ -137,6 +137,7 @@ static void look(ir_instr *instr, void *user) {
     instr->mark = e->num_instrs++;
     const bool together = qn__ir_is_together((ir_op)instr->op);
     e->uses_sync |= together;
+    if ((instr->op == IR_GLOBAL_ID || instr->op == IR_GROUP_ID) && instr->attr.dim) e->has_rows = false;
     if (together || qn__ir_has(instr->op, IR_WHOLE)) e->guarded = false;
 }
 
@@ -159,6 +160,7 @@ static void signature(wgsl_emitter *e, qn__buf *out) {
     }
     qn__buf_puts(out, ") {\n");
     if (numbers) qn__buf_puts(out, qn__wgsl_numbers);
+    qn__wgsl_begin_rows(e, out);
     if (e->uses_zero) qn__buf_puts(out, "    var zero = 0u; /* not known to compilers of constants */\n");
     if (e->hides) /* the number of dimensions is 3 at most */
         qn__buf_printf(out, "    let nothing = %s >> 2u; /* 0 */\n",
@@ -176,7 +178,8 @@ static void tell_params(wgsl_emitter *e, const qn__kernel_info *kernel) {
                                                                [QN__IMPLICIT_ENQUEUED_SIZE] = "local_size",
                                                                [QN__IMPLICIT_WORK_DIM] = "work_dim",
                                                                [QN__IMPLICIT_OVERHANG] = "overhang",
-                                                               [QN__IMPLICIT_LIMIT] = "limit"};
+                                                               [QN__IMPLICIT_LIMIT] = "limit",
+                                                               [QN__IMPLICIT_ROW] = "row"};
     const char *comma = "";
     qn__buf_printf(&e->globals, "// params_of_%s, in bytes: ", e->symbol);
     for (uint32_t i = 0; i < kernel->num_params; i++) {
@@ -230,8 +233,8 @@ static void begin_kernel(wgsl_emitter *e, ir_function *kernel, const qn__kernel_
     e->uses = qn__ir_count_uses(e->arena, kernel);
     e->implicit.data = NULL; /* the last kernel's are kept by its description */
     e->implicit.len = e->implicit.cap = 0;
-    e->implicit_size = e->num_instrs = e->num_temps = e->builtins = 0;
-    e->guarded = true;
+    e->implicit_size = e->num_instrs = e->num_temps = e->builtins = e->rows = 0;
+    e->guarded = e->has_rows = true;
     e->uses_sync = e->prints = e->uses_params = e->uses_zero = e->has_dynamic = e->hides = false;
     e->uses_sub_groups = false;
     e->text.depth = 1;
