@@ -203,11 +203,19 @@ static wg_object make_pipeline(oracle *o, wg_object module, const cl_run *run, c
 
 static uint64_t room_of(const cl_arg *arg) { return (arg->arg.size + 15) / 16 * 16; }
 
+static wg_object make_buffer(oracle *o, uint64_t usage, uint64_t size) {
+    char message[QN__WHY];
+    wg_object buffer = qn__wg_buffer(&o->gpu, usage, size, message);
+    if (buffer) return buffer;
+    fprintf(stderr, "no buffer of %llu bytes: %s\n", (unsigned long long)size, message);
+    exit(1);
+}
+
 static void make_buffers(oracle *o, const cl_run *run, const wgsl_binding *const *used, wg_object *buffers) {
     for (uint32_t i = 0; i < run->num_args; i++) {
         const cl_arg *arg = &run->args[i];
-        buffers[i] = qn__wg_buffer(
-            &o->gpu, (used[i]->uniform ? WG_USE_UNIFORM : WG_USE_STORAGE) | WG_USE_COPY_FROM | WG_USE_COPY_TO,
+        buffers[i] = make_buffer(
+            o, (used[i]->uniform ? WG_USE_UNIFORM : WG_USE_STORAGE) | WG_USE_COPY_FROM | WG_USE_COPY_TO,
             room_of(arg));
         o->gpu.api->wgpuQueueWriteBuffer(o->gpu.queue, buffers[i], 0, arg->arg.data, arg->arg.size);
     }
@@ -303,7 +311,7 @@ static void dispatch(oracle *o, const cl_run *run, wg_object pipeline, const uin
     api->wgpuComputePassEncoderDispatchWorkgroups(pass, groups[0], groups[1], groups[2]);
     api->wgpuComputePassEncoderEnd(pass);
     for (uint32_t i = 0; i < run->num_args; i++) {
-        staging[i] = qn__wg_buffer(&o->gpu, WG_USE_MAP_READ | WG_USE_COPY_TO, room_of(&run->args[i]));
+        staging[i] = make_buffer(o, WG_USE_MAP_READ | WG_USE_COPY_TO, room_of(&run->args[i]));
         api->wgpuCommandEncoderCopyBufferToBuffer(encoder, buffers[i], 0, staging[i], 0,
                                                   room_of(&run->args[i]));
     }

@@ -176,6 +176,7 @@ typedef struct wg_group_desc {
     SYMBOL(void, wgpuInstanceProcessEvents, (wg_object instance))                                            \
     SYMBOL(uint32_t, wgpuAdapterGetLimits, (wg_object adapter, wg_limits * limits))                          \
     SYMBOL(uint32_t, wgpuAdapterGetInfo, (wg_object adapter, wg_adapter_info * info))                        \
+    SYMBOL(void, wgpuAdapterInfoFreeMembers, (wg_adapter_info info))                                         \
     SYMBOL(uint32_t, wgpuAdapterHasFeature, (wg_object adapter, uint32_t feature))                           \
     SYMBOL(wg_object, wgpuDeviceCreateQuerySet, (wg_object device, const wg_queries_desc *desc))             \
     SYMBOL(void, wgpuQuerySetRelease, (wg_object queries))                                                   \

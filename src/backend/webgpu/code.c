@@ -36,9 +36,12 @@ static qn_status build(qn__code *code, const char *text, size_t size, char *why)
 static qn_status add_constants(qn__code *code, char *why) {
     qn__gpu *gpu = code->gpu;
     if (!code->info->constants_size) return QN_OK;
-    code->constants = qn__wg_buffer(gpu, WG_USE_STORAGE | WG_USE_COPY_TO, code->info->constants_size);
+    char message[QN__WHY];
+    code->constants =
+        qn__wg_buffer(gpu, WG_USE_STORAGE | WG_USE_COPY_TO, code->info->constants_size, message);
     if (!code->constants) {
-        snprintf(why, QN__WHY, "no memory for the program's constants");
+        snprintf(why, QN__WHY, "no memory for the program's constants%s%.200s", message[0] ? ": " : "",
+                 message);
         return QN_ERROR_DEVICE_MEMORY;
     }
     gpu->api->wgpuQueueWriteBuffer(gpu->queue, code->constants, 0, code->info->constants,

@@ -49,13 +49,11 @@ static void take_limits(qn__gpu *gpu, const wg_limits *limits) {
 }
 
 static void describe(qn__gpu *gpu) {
-    wg_adapter_info info = {0};
-    char text[160];
-    gpu->api->wgpuAdapterGetInfo(gpu->adapter, &info);
-    qn__wg_copy_text(gpu->description, sizeof gpu->description, info.device);
-    qn__wg_copy_text(text, sizeof text, info.description);
-    gpu->emulated = info.type == WG_ADAPTER_CPU;
-    snprintf(gpu->version, sizeof gpu->version, "%s, %.120s", gpu->dialect->name, text);
+    wg_about about;
+    qn__wg_ask_about(gpu->api, gpu->adapter, &about);
+    memcpy(gpu->description, about.device, sizeof gpu->description);
+    gpu->emulated = about.type == WG_ADAPTER_CPU;
+    snprintf(gpu->version, sizeof gpu->version, "%s, %.120s", gpu->dialect->name, about.description);
     snprintf(gpu->cache_key, sizeof gpu->cache_key, "WebGPU; %s; %s", gpu->version, gpu->description);
 }
 
@@ -63,15 +61,13 @@ static void describe(qn__gpu *gpu) {
    and Mesa's software driver, which says how wide its vectors are: "llvmpipe (LLVM 15.0.6, 256 bits)". */
 static uint32_t sub_group_size(const qn__gpu *gpu) {
     enum { NVIDIA = 0x10de, WIDTH = 32 };
-    wg_adapter_info info = {0};
-    char text[160];
-    gpu->api->wgpuAdapterGetInfo(gpu->adapter, &info);
-    if (info.vendor_id == NVIDIA) return WIDTH;
-    qn__wg_copy_text(text, sizeof text, info.device);
+    wg_about about;
+    qn__wg_ask_about(gpu->api, gpu->adapter, &about);
+    if (about.vendor_id == NVIDIA) return WIDTH;
     unsigned version[3], bits;
-    const bool known =
-        sscanf(text, "llvmpipe (LLVM %u.%u.%u, %u bits)", &version[0], &version[1], &version[2], &bits) == 4;
-    return known && info.type == WG_ADAPTER_CPU && bits >= 128 && bits <= 1024 ? bits / 32 : 0;
+    const bool known = sscanf(about.device, "llvmpipe (LLVM %u.%u.%u, %u bits)", &version[0], &version[1],
+                              &version[2], &bits) == 4;
+    return known && about.type == WG_ADAPTER_CPU && bits >= 128 && bits <= 1024 ? bits / 32 : 0;
 }
 
 /* What the adapter has of what is of use. */
@@ -125,11 +121,13 @@ static qn_status open_device(qn__gpu *gpu, char *why) {
     gpu->params_new = UINT32_MAX;
     gpu->blocks = qn__allocate_zeroed(gpu->services->allocator, QN__WG_PARAMS);
     if (!gpu->blocks) return QN_ERROR_OUT_OF_MEMORY;
-    gpu->params = qn__wg_buffer(gpu, WG_USE_UNIFORM | WG_USE_COPY_TO, QN__WG_PARAMS);
-    for (int i = 0; i < 2; i++) gpu->nothing[i] = qn__wg_buffer(gpu, WG_USE_STORAGE, 16);
+    char message[QN__WHY] = "";
+    gpu->params = qn__wg_buffer(gpu, WG_USE_UNIFORM | WG_USE_COPY_TO, QN__WG_PARAMS, message);
+    for (int i = 0; i < 2; i++) gpu->nothing[i] = qn__wg_buffer(gpu, WG_USE_STORAGE, 16, message);
     if (times) qn__wg_times_begin(gpu);
     if (gpu->queue && gpu->params && gpu->nothing[0] && gpu->nothing[1]) return QN_OK;
-    snprintf(why, QN__WHY, "%s gives no queue or no memory", gpu->dialect->name);
+    snprintf(why, QN__WHY, "%s gives no queue or no memory%s%.200s", gpu->dialect->name,
+             message[0] ? ": " : "", message);
     return QN_ERROR_DRIVER;
 }
 

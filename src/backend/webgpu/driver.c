@@ -33,6 +33,16 @@ void qn__wg_copy_text(char *out, size_t size, wg_text text) {
     out[length] = 0;
 }
 
+void qn__wg_ask_about(const qn__wg *api, wg_object adapter, wg_about *about) {
+    wg_adapter_info info = {0};
+    api->wgpuAdapterGetInfo(adapter, &info);
+    *about = (wg_about){
+        .backend = info.backend, .type = info.type, .vendor_id = info.vendor_id, .device_id = info.device_id};
+    qn__wg_copy_text(about->device, sizeof about->device, info.device);
+    qn__wg_copy_text(about->description, sizeof about->description, info.description);
+    api->wgpuAdapterInfoFreeMembers(info);
+}
+
 /* ---- the library ---- */
 
 static const qn__symbol symbols[] = {
@@ -98,14 +108,11 @@ static wg_object ask_adapter(const qn__driver *driver, wanted want) {
 }
 
 static bool is_same(const qn__driver *driver, wg_object a, wg_object b) {
-    wg_adapter_info x = {0}, y = {0};
-    char first[128], second[128];
-    driver->api.wgpuAdapterGetInfo(a, &x);
-    driver->api.wgpuAdapterGetInfo(b, &y);
-    qn__wg_copy_text(first, sizeof first, x.device);
-    qn__wg_copy_text(second, sizeof second, y.device);
+    wg_about x, y;
+    qn__wg_ask_about(&driver->api, a, &x);
+    qn__wg_ask_about(&driver->api, b, &y);
     return x.backend == y.backend && x.vendor_id == y.vendor_id && x.device_id == y.device_id &&
-           !strcmp(first, second);
+           !strcmp(x.device, y.device);
 }
 
 static void add_adapter(qn__driver *driver, wg_object adapter) {
@@ -165,9 +172,9 @@ qn_status qn__wg_open(const qn__services *services, qn__driver **out, uint32_t *
 }
 
 void qn__wg_identify(const qn__driver *driver, uint32_t index, qn__identity *identity) {
-    wg_adapter_info info = {0};
-    driver->api.wgpuAdapterGetInfo(driver->adapters[index], &info);
-    identity->emulated = info.type == WG_ADAPTER_CPU;
-    identity->vendor = info.vendor_id;
-    identity->model = info.device_id;
+    wg_about about;
+    qn__wg_ask_about(&driver->api, driver->adapters[index], &about);
+    identity->emulated = about.type == WG_ADAPTER_CPU;
+    identity->vendor = about.vendor_id;
+    identity->model = about.device_id;
 }

@@ -106,27 +106,35 @@ static void was_mapped(uint32_t status, wg_text message, void *user, void *secon
     gpu->api->wgpuBufferUnmap(read->staging);
 }
 
-static wg_read *take_read(qn__gpu *gpu, uint64_t size) {
+static qn_status take_read(qn__gpu *gpu, uint64_t size, wg_read **out, char *why) {
+    char message[QN__WHY];
     const uint64_t room = size < 4096 ? 4096 : size;
     for (wg_read **link = &gpu->free_reads; *link; link = &(*link)->next) {
         wg_read *read = *link;
         if (read->room < room || read->room > 4 * room) continue;
         *link = read->next;
-        return read;
+        *out = read;
+        return QN_OK;
     }
     wg_read *read = qn__allocate_zeroed(gpu->services->allocator, sizeof *read);
-    if (!read) return NULL;
+    if (!read) return QN_ERROR_OUT_OF_MEMORY;
     read->room = room;
-    read->staging = qn__wg_buffer(gpu, WG_USE_MAP_READ | WG_USE_COPY_TO, read->room);
-    return read;
+    read->staging = qn__wg_buffer(gpu, WG_USE_MAP_READ | WG_USE_COPY_TO, read->room, message);
+    *out = read;
+    if (read->staging) return QN_OK;
+    qn__release(gpu->services->allocator, read);
+    snprintf(why, QN__WHY, "no %llu bytes of memory that the host can read%s%.200s", (unsigned long long)room,
+             message[0] ? ": " : "", message);
+    return QN_ERROR_DEVICE_MEMORY;
 }
 
 qn_status qn__wg_read(qn__gpu *gpu, wg_object buffer, uint64_t offset, uint64_t size, void *host,
                       const qn__code_info *info, char *why) {
     const uint64_t begin = offset / 4 * 4, room = (offset + size - begin + 3) / 4 * 4;
     qn_status status = qn__wg_encode(gpu, false, why);
-    wg_read *read = status ? NULL : take_read(gpu, room);
-    if (!read) return status ? status : QN_ERROR_OUT_OF_MEMORY;
+    wg_read *read;
+    if (!status) status = take_read(gpu, room, &read, why);
+    if (status) return status;
     read->skip = offset - begin;
     read->size = size;
     read->host = host;

@@ -294,9 +294,11 @@ static qn_status launch_part(qn__gpu *gpu, const qn__command *launch, const qn__
 
 static qn_status begin_print(qn__gpu *gpu, wg_object *print, char *why) {
     const uint32_t header[2] = {QN__PRINT_CAPACITY, 0};
-    *print = qn__wg_buffer(gpu, WG_USE_STORAGE | WG_USE_COPY_FROM | WG_USE_COPY_TO, QN__PRINT_SIZE);
+    char message[QN__WHY];
+    *print = qn__wg_buffer(gpu, WG_USE_STORAGE | WG_USE_COPY_FROM | WG_USE_COPY_TO, QN__PRINT_SIZE, message);
     if (!*print) {
-        snprintf(why, QN__WHY, "no memory for what the kernel prints");
+        snprintf(why, QN__WHY, "no memory for what the kernel prints%s%.200s", message[0] ? ": " : "",
+                 message);
         return QN_ERROR_DEVICE_MEMORY;
     }
     gpu->api->wgpuQueueWriteBuffer(gpu->queue, *print, 0, header, sizeof header); /* the rest is zero */

@@ -33,7 +33,13 @@ void qn__wg_mark_destroy(qn__mark *mark) {
 void qn__wg_times_begin(qn__gpu *gpu) {
     const wg_queries_desc desc = {.type = WG_QUERY_TIMES, .count = QN__WG_TIMES};
     gpu->queries = gpu->api->wgpuDeviceCreateQuerySet(gpu->device, &desc);
-    gpu->resolved = qn__wg_buffer(gpu, WG_USE_RESOLVE | WG_USE_COPY_FROM, QN__WG_TIMES * sizeof(uint64_t));
+    char message[QN__WHY];
+    gpu->resolved =
+        qn__wg_buffer(gpu, WG_USE_RESOLVE | WG_USE_COPY_FROM, QN__WG_TIMES * sizeof(uint64_t), message);
+    if (!gpu->resolved && gpu->queries) { /* then there are none */
+        gpu->api->wgpuQuerySetRelease(gpu->queries);
+        gpu->queries = NULL;
+    }
     gpu->tick_ns =
         gpu->api->wgpuQueueGetTimestampPeriod ? (double)gpu->api->wgpuQueueGetTimestampPeriod(gpu->queue) : 1;
 }

@@ -7,8 +7,14 @@
 
 enum { WORD = 4, PIECE = 1 << 20 };
 
-wg_object qn__wg_buffer(qn__gpu *gpu, uint64_t usage, uint64_t size) {
-    return gpu->api->wgpuDeviceCreateBuffer(gpu->device, &(wg_buffer_desc){.usage = usage, .size = size});
+wg_object qn__wg_buffer(qn__gpu *gpu, uint64_t usage, uint64_t size, char *message) {
+    message[0] = 0;
+    qn__wg_scope_begin(gpu);
+    wg_object buffer =
+        gpu->api->wgpuDeviceCreateBuffer(gpu->device, &(wg_buffer_desc){.usage = usage, .size = size});
+    if (!qn__wg_scope_end(gpu, message, QN__WHY)) return buffer;
+    if (buffer) gpu->api->wgpuBufferRelease(buffer);
+    return NULL;
 }
 
 static qn_status no_memory(const qn__gpu *gpu, uint64_t size, const char *message, char *why) {
@@ -23,7 +29,7 @@ static qn_status no_memory(const qn__gpu *gpu, uint64_t size, const char *messag
 qn_status qn__wg_memory_create(qn__gpu *gpu, uint64_t size, qn__memory **out, uint64_t *address, void **host,
                                char *why) {
     enum { ALIGN = 16, PAGE = 4096 };
-    char message[QN__WHY] = "";
+    char message[QN__WHY];
     *host = NULL;
     if (qn__is_lost(&gpu->loss)) return qn__lost(&gpu->loss, why);
     const uint64_t room =
@@ -32,11 +38,9 @@ qn_status qn__wg_memory_create(qn__gpu *gpu, uint64_t size, qn__memory **out, ui
     qn__memory *memory = qn__allocate_zeroed(gpu->services->allocator, sizeof *memory);
     if (!memory) return QN_ERROR_OUT_OF_MEMORY;
     pthread_mutex_lock(&gpu->lock);
-    qn__wg_scope_begin(gpu);
-    memory->buffer = qn__wg_buffer(gpu, WG_USE_STORAGE | WG_USE_COPY_FROM | WG_USE_COPY_TO, room);
-    const bool failed = qn__wg_scope_end(gpu, message, sizeof message);
+    memory->buffer = qn__wg_buffer(gpu, WG_USE_STORAGE | WG_USE_COPY_FROM | WG_USE_COPY_TO, room, message);
     pthread_mutex_unlock(&gpu->lock);
-    if (failed || !memory->buffer) {
+    if (!memory->buffer) {
         qn__release(gpu->services->allocator, memory);
         return no_memory(gpu, size, message, why);
     }

@@ -33,6 +33,12 @@ enum { QN__WG_BINDINGS = 48 /* of a kernel, at most */, QN__WG_WRITES_TOO = 128 
 enum { QN__WG_TIMES = 64 /* of a submission, at most */ };
 enum { QN__WG_MAX_DEVICES = 8, QN__WG_PARAMS = 1 << 17, QN__WG_PARAM_ALIGN = 256 };
 
+/* What an adapter says of itself. */
+typedef struct wg_about {
+    char device[256], description[160];
+    uint32_t backend, type, vendor_id, device_id;
+} wg_about;
+
 struct qn__driver {
     const qn__services *services;
     qn__wg api;
@@ -166,6 +172,7 @@ static inline wg_text qn__wg_text(const char *text) { return (wg_text){text, WG_
 qn_status qn__wg_open(const qn__services *services, qn__driver **driver, uint32_t *num_devices, char *why);
 void qn__wg_close(qn__driver *driver);
 void qn__wg_identify(const qn__driver *driver, uint32_t index, qn__identity *identity);
+void qn__wg_ask_about(const qn__wg *api, wg_object adapter, wg_about *about);
 void qn__wg_copy_text(char *out, size_t size, wg_text text);
 
 /* flow.c; the lock is held by all but advance and wait */
@@ -183,7 +190,8 @@ bool qn__wg_scope_end(qn__gpu *gpu, char *why, size_t size);
 void qn__wg_note_error(wg_object const *device, uint32_t type, wg_text message, void *user, void *second);
 
 /* memory.c */
-wg_object qn__wg_buffer(qn__gpu *gpu, uint64_t usage, uint64_t size);
+/* NULL: there is none, and `message` (QN__WHY bytes) has what the device says of it, or "". */
+wg_object qn__wg_buffer(qn__gpu *gpu, uint64_t usage, uint64_t size, char *message);
 qn_status qn__wg_memory_create(qn__gpu *gpu, uint64_t size, qn__memory **memory, uint64_t *address,
                                void **host, char *why);
 void qn__wg_memory_destroy(qn__gpu *gpu, qn__memory *memory);
