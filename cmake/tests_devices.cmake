@@ -103,6 +103,8 @@ foreach(library wgpu_native webgpu_dawn)
     set(on_webgpu ${PROJECT_SOURCE_DIR}/tests/on_webgpu ${library} $<TARGET_FILE:quern>)
     quern_device_test(webgpu cl.${library} ${on_webgpu} $<TARGET_FILE:cl_runner> --device webgpu --only full --shard ${${library}_shard}
                       -j 1 tests/cl)
+    quern_device_test(webgpu cl.${library}.packed ${on_webgpu} $<TARGET_FILE:cl_runner> --device webgpu --packed --only full
+                      --shard 0/24 -j 1 tests/cl)
     # The WGSL of tests/wgsl is right, or wrong, by naga and Tint too, and gives what it is expected to.
     quern_device_test(webgpu wgsl.${library} ${on_webgpu} $<TARGET_FILE:wgsl_oracle> --run tests/wgsl)
     # The other api_* as well: scripts/test-long.

@@ -145,7 +145,7 @@ static const struct {
      {"loop_results", "exact_zeros", "byte_swaps", "cut_signs", "float_controls", "denormal_compares",
       "denormals", "nearest", "matrices"}},
     {QN__TARGET_CLC, {"float_atomic_add", "unrolled_barriers"}},
-    {QN__TARGET_WGSL, {"exact_sums", "exact_choices", "division", "f32_denormals"}},
+    {QN__TARGET_WGSL, {"exact_sums", "exact_choices", "division", "f32_denormals", "loop_results"}},
 };
 
 /* What devices differ in. f64 stands last: an fma without exact_fma is made of it, and more devices have it. */
@@ -154,6 +154,11 @@ static const char *const spirv_varies[] = {"dot4",       "f16",       "i8",     
                                            "sub_groups", "exact_fma", "i64_atomics", "float_atomic_add",
                                            "f64",        NULL};
 static const char *const clc_varies[] = {"sub_group_shuffle", "sub_groups", "i64_atomics", "f64", NULL};
+static const char *const wgsl_varies[] = {"f16_conversions", "lasting_code", "exact_fma", "sub_groups", NULL};
+
+static const char *const *varies_of(qn__target_kind kind) {
+    return kind == QN__TARGET_SPIRV ? spirv_varies : kind == QN__TARGET_WGSL ? wgsl_varies : clc_varies;
+}
 
 static void avoid(qn__target *target, const char *word) {
     uint32_t count;
@@ -191,7 +196,7 @@ static qn_status add_sizes(maker *m, qn__target target) {
 static qn_status add_bare(maker *m, qn__target target, uint32_t least_kernels) {
     qn__qnb_entry made;
     m->least_kernels = least_kernels;
-    qn__qnb_reduce(&target, target.kind == QN__TARGET_SPIRV ? spirv_varies : clc_varies, hash_for, m);
+    qn__qnb_reduce(&target, varies_of(target.kind), hash_for, m);
     m->least_kernels = 0;
     const qn_status status = add_entry(m, &target, &made);
     return !status && strstr(made.needs, "sub_group_size=") ? add_sizes(m, target) : status;
@@ -201,8 +206,11 @@ static qn_status add_bare(maker *m, qn__target target, uint32_t least_kernels) {
    source may leave out kernels where a device lacks something, and then for those, too. */
 static qn_status add_portable(maker *m, qn__target_kind kind) {
     qn__qnb_entry made;
-    qn__target full = {
-        .kind = kind, .sub_group_size = 32, .wants_unrolled = true, .wants_wide_addresses = true};
+    qn__target full = {.kind = kind,
+                       .sub_group_size = 32,
+                       .wants_unrolled = true,
+                       .wants_wide_addresses = true,
+                       .has_f16_conversions = kind == QN__TARGET_WGSL};
     qn__target bare = {.kind = kind, .sub_group_size = 32, .wants_unrolled = true};
     qn__compile_target(&full);
     avoid_all(&full);
