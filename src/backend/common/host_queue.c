@@ -184,10 +184,10 @@ static void *queue_main(void *argument) {
     while (!queue->stop) {
         if (queue->first && !queue->running)
             run_first(queue);
+        else if (queue->awaited && !queue->first && !queue->now.persistent)
+            doze(queue);
         else if (queue->running)
             pthread_cond_wait(&queue->done, &queue->lock);
-        else if (queue->awaited && !queue->now.persistent)
-            doze(queue);
         else
             sleep_until_woken(queue);
     }
