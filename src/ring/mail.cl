@@ -117,19 +117,19 @@ static bool qn__ring_is_lower(const qn_ring *ring) {
     return false;
 }
 
-/* A slot of another ring's mail, by a credit; 0: the handler has none left. */
-static uint qn__ring_reserve_mail(qn_ring *ring, uint link) {
+/* A position of another ring's mail, by a credit; false: the handler has none left. */
+static bool qn__ring_reserve_mail(qn_ring *ring, uint link, uint *position) {
     global uchar *mail = ring->links[link];
-    if (ring->held[link] == 0) return 0;
+    if (ring->held[link] == 0) return false;
     ring->held[link]--;
-    if (ring->link_alone[link]) return ring->link_tail[link] + 1;
-    const uint at = qn__mail_count(mail, QN__MAIL_TAIL, 1);
-    const uint index = at & (ring->link_capacity[link] - 1);
+    *position = ring->link_alone[link] ? ring->link_tail[link] : qn__mail_count(mail, QN__MAIL_TAIL, 1);
+    if (ring->link_alone[link]) return true;
+    const uint index = *position & (ring->link_capacity[link] - 1);
     global uchar *slot = qn__mail_slot(mail, index, ring->link_slot[link]);
     /* Of several consumers one before the last may still copy. */
-    while (qn__mail_sequence(slot) != at) {
+    while (qn__mail_sequence(slot) != *position) {
     }
-    return at + 1;
+    return true;
 }
 
 /* A launch that failed may have posted what it has not counted. */

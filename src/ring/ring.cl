@@ -613,41 +613,50 @@ static void qn_ring_fail(qn_ring *ring, uint code) {
 
 #if !QN__RING_BATCHES
 
-/* 1 + a position of the output that is the caller's to fill; waits for one. 0: none came, as the host stops the ring, or as the
+/* A position of the output that is the caller's to fill; waits for one. false: none came, as the host stops the ring, or as the
    kernel is one that may not wait. */
-static uint qn__ring_reserve(qn_ring *ring) {
+static bool qn__ring_reserve(qn_ring *ring, uint *position) {
     for (uint spins = 0; QN_RING_STAYS || spins < 256; spins++) {
-        const uint at = qn__ring_tail(ring);
+        const uint at = *position = qn__ring_tail(ring);
         /* The slot's line is the host's still: what is known of it already is not looked at. */
         const bool is_known = QN_RING_GROUPS == 1 && qn__ring_known_room(ring, at);
         const int ahead = is_known ? 0 : (int)(qn__ring_sequence(qn__ring_out_slot(ring, at)) - at);
-        if (ahead == 0 && qn__ring_claim_tail(ring, at, 1)) return at + 1;
-        if (ahead < 0 && QN__LOAD(ring->control->command, relaxed) == QN__RING_DROP) return 0;
+        if (ahead == 0 && qn__ring_claim_tail(ring, at, 1)) return true;
+        if (ahead < 0 && QN__LOAD(ring->control->command, relaxed) == QN__RING_DROP) return false;
     }
-    return 0;
+    return false;
 }
 
 #if QN_RING_LINKS > 0
 
-static uint qn__ring_reserve_for(qn_ring *ring, uint flags) {
-    return qn__ring_is_near(ring, flags) ? qn__ring_reserve_mail(ring, QN__RING_LINK_OF(flags) - 1) : qn__ring_reserve(ring);
+static bool qn__ring_reserve_for(qn_ring *ring, uint flags, uint *position) {
+    if (!qn__ring_is_near(ring, flags)) return qn__ring_reserve(ring, position);
+    return qn__ring_reserve_mail(ring, QN__RING_LINK_OF(flags) - 1, position);
 }
 
 #else
 
-#define qn__ring_fits(ring, size, flags)  ((size) <= QN_RING_OUT_SLOT - QN__RING_SLOT_HEAD)
-#define qn__ring_reserve_for(ring, flags)  qn__ring_reserve(ring)
-#define qn__ring_slot_for(ring, flags, at) ((void)(flags), qn__ring_out_slot(ring, at))
+#define qn__ring_fits(ring, size, flags)            ((size) <= QN_RING_OUT_SLOT - QN__RING_SLOT_HEAD)
+#define qn__ring_reserve_for(ring, flags, position) qn__ring_reserve(ring, position)
+#define qn__ring_slot_for(ring, flags, at)          ((void)(flags), qn__ring_out_slot(ring, at))
 
 #endif
 
-/* A slot to fill, for all work-items; NULL: there is none. */
+/* A slot to fill, for all work-items; NULL: there is none. *at: the number that it is full with. */
 static global uchar *qn__ring_open(qn_ring *ring, uint size, uint flags, uint *at) {
     const bool fits = qn__ring_fits(ring, size, flags);
-    uint found = fits && qn__ring_is_first() ? qn__ring_reserve_for(ring, flags) : 0;
-    found = qn__ring_share(ring, found);
-    *at = found;
-    if (found) return qn__ring_slot_for(ring, flags, found - 1);
+    uint position = 0;
+    const bool reserved = fits && qn__ring_is_first() && qn__ring_reserve_for(ring, flags, &position);
+#if QN__RING_ITEMS > 1
+    local volatile uint *shared = (local uint *)(ring->block + QN_RING_IN_SLOT / 16) + 1; /* beside qn__ring_share's */
+    if (qn__ring_is_first()) *shared = position;
+    const uint found = qn__ring_share(ring, reserved);
+    position = *shared;
+#else
+    const uint found = reserved;
+#endif
+    *at = position + 1;
+    if (found) return qn__ring_slot_for(ring, flags, position);
     QN__BARRIER(CLK_LOCAL_MEM_FENCE);
     if (fits && qn__ring_is_first()) QN__STORE(ring->report->lost, ++ring->lost, relaxed);
     return 0;

@@ -88,9 +88,9 @@ static void run_kernel(void) {
 #endif
 }
 
-/* Positions of the input begin at `first`, those of the output where they are negative as numbers with a sign. */
+/* Positions of the input begin at `first`, those of the output behind it, or where they are negative as numbers with a sign. */
 static void set_up_queues(uint32_t first) {
-    const uint32_t first_out = 0x80000001u;
+    const uint32_t first_out = first ? first + 1 : 0x80000001u;
     memset(&shared, 0, sizeof shared);
     memset(in_ends, 0, sizeof in_ends);
     memset(out_ends, 0, sizeof out_ends);
