@@ -36,6 +36,20 @@ foreach(source ${unit_tests})
     set_tests_properties(unit.${name} PROPERTIES SKIP_RETURN_CODE 77)
 endforeach()
 
+# Rings as on devices without memory that both sides see (src/ring/mirror.c), on the others, too.
+if(TARGET quern_ring_static)
+    add_library(quern_ring_mirrored STATIC ${ring_sources} ${ring_text_source})
+    target_compile_definitions(quern_ring_mirrored PRIVATE QN__RING_MIRRORED)
+    target_link_libraries(quern_ring_mirrored PRIVATE quern_flags PUBLIC quern_static)
+    foreach(name ring_basic ring_batch ring_failure ring_net ring_queues ring_service ring_stopping)
+        add_executable(unit_mirrored_${name} ${PROJECT_SOURCE_DIR}/tests/unit/${name}.c)
+        target_link_libraries(unit_mirrored_${name} PRIVATE quern_flags quern_ring_mirrored PkgConfig::CMOCKA m)
+        target_compile_definitions(unit_mirrored_${name} PRIVATE QN__SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+        add_test(NAME unit.mirrored.${name} COMMAND unit_mirrored_${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+        set_tests_properties(unit.mirrored.${name} PROPERTIES SKIP_RETURN_CODE 77)
+    endforeach()
+endif()
+
 # With a trace, calls do what they do without.
 foreach(name api_random api_stream)
     if(TARGET unit_${name})

@@ -113,6 +113,16 @@ foreach(library wgpu_native webgpu_dawn)
     endforeach()
 endforeach()
 
+# Rings by launches with copies. Those with mail take lavapipe minutes to compile.
+foreach(name ring_basic ring_queues ring_failure ring_service ring_stopping)
+    foreach(library wgpu_native webgpu_dawn)
+        quern_device_test(webgpu unit.${library}.${name} ${PROJECT_SOURCE_DIR}/tests/on_webgpu ${library} $<TARGET_FILE:quern>
+                          $<TARGET_FILE:unit_${name}>)
+    endforeach()
+endforeach()
+quern_device_test(opencl unit.opencl.mirrored_ring_basic unit_mirrored_ring_basic)
+quern_device_test(vulkan unit.vulkan.mirrored_ring_queues unit_mirrored_ring_queues)
+
 # WGSL in on other devices, a part of it.
 quern_device_test(vulkan wgsl.vulkan cl_runner --device vulkan --only full --shard 1/4 -j 1 --cache ${PROJECT_BINARY_DIR}/cl-cache tests/wgsl)
 quern_device_test(cuda wgsl.cuda cl_runner --device cuda --only full -j 1 tests/wgsl)

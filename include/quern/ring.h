@@ -45,7 +45,9 @@ typedef struct qn_ring qn_ring;
 typedef enum qn_ring_mode {
     QN_RING_AUTO,     /* as the device can */
     QN_RING_RESIDENT, /* stays on the device: CUDA, the processor */
-    QN_RING_LAUNCHES /* short launches of a recorded graph, each until the queue is empty: devices that cannot keep a kernel */
+    QN_RING_LAUNCHES /* short launches of a recorded graph, each until the queue is empty: devices that cannot keep a kernel. Where host
+                        and running kernels see no memory alike (no QN_CAN_SHARE_COHERENTLY: WebGPU, NVIDIA's OpenCL) the messages are
+                        copied around each launch, and the next one comes when a call of the program's sees that one has ended */
 } qn_ring_mode;
 
 /* What a resident kernel does while there are no messages. */
@@ -95,7 +97,8 @@ typedef struct qn_ring_desc {
     qn_ring_policy policy; /* of sends by the host */
     const char *label;     /* for messages; copied; may be NULL */
     uint64_t
-        handler_ns; /* a handler that takes longer is a failure, seen by whoever waits, and by qn_ring_watch; 0: none is */
+        handler_ns; /* a handler that takes longer is a failure, seen by whoever waits, and by qn_ring_watch; 0: none is.
+                       Without QN_CAN_SHARE_COHERENTLY: a launch that takes a second longer than so much for each of its messages */
     uint32_t
         high_water; /* messages of the host that wait in a band: from so many on QN_RING_HIGH_WATER; 0: never */
     uint32_t low_water; /* and where no band has more than so many, QN_RING_LOW_WATER */
@@ -130,8 +133,8 @@ typedef enum qn_ring_state {
 
 /* Makes a ring, with its kernel compiled. On CUDA all rings of a device have to be made before the first is launched, since its
    driver loads no code beside a kernel that stays (qn_stream_set_persistent). Errors: as qn_program_create, qn_kernel_create,
-   qn_buffer_create and qn_stream_set_persistent; QN_ERROR_ARGUMENT, QN_ERROR_RANGE (a size), QN_ERROR_UNSUPPORTED (the device
-   has no QN_CAN_SHARE_COHERENTLY; a group_size above 1 on a software driver (QN_CAN_EMULATE); QN_RING_RESIDENT without QN_CAN_PERSIST, or where a driver ends long loops),
+   qn_buffer_create and qn_stream_set_persistent; QN_ERROR_ARGUMENT, QN_ERROR_RANGE (a size), QN_ERROR_UNSUPPORTED (a
+   group_size above 1 on a software driver (QN_CAN_EMULATE); QN_RING_RESIDENT without QN_CAN_PERSIST and QN_CAN_SHARE_COHERENTLY, or where a driver ends long loops),
    QN_ERROR_LAUNCH_SIZE (more work-groups than the device keeps at a time: the message has the numbers). Any thread. */
 QN_API qn_status qn_ring_create_for(uint32_t header_version, qn_device *device, const qn_ring_desc *desc,
                                     qn_ring **ring);
@@ -165,8 +168,8 @@ QN_API qn_status qn_ring_close(qn_ring *ring, uint64_t timeout_ns);
 /* qn_ring_close with a second. */
 QN_API void qn_ring_destroy(qn_ring *ring);
 
-/* Looks whether the ring has failed, as every call does that waits for long; for programs that do not wait, by a timer: QN_OK, or
-   the failure. A ring fails when its kernel does (QN_ERROR_KERNEL_FAILED, QN_ERROR_DEVICE_LOST), when that of a safe program has
+/* Looks whether the ring has failed, and launches one that has parked with messages left, as every call does that waits for long; for
+   programs that do not wait, by a timer: QN_OK, or the failure. A ring fails when its kernel does (QN_ERROR_KERNEL_FAILED, QN_ERROR_DEVICE_LOST), when that of a safe program has
    accessed what is outside, when its handler says so (qn_ring_fail), and when it is over its time (handler_ns); the sentence names the message. The kernel is then told to end, and
    cancelled where the device can. Any thread. */
 QN_API qn_status qn_ring_watch(qn_ring *ring);

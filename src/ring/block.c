@@ -19,11 +19,11 @@ struct qn__ring_blocks {
 };
 
 static _Atomic uint32_t *words_of(const qn_ring *ring, uint32_t which) {
-    return (_Atomic uint32_t *)qn_buffer_host(ring->block_memory) + (size_t)NUM_WORDS * which;
+    return (_Atomic uint32_t *)ring->block_bytes + (size_t)NUM_WORDS * which;
 }
 
 static void *bytes_of(const qn_ring *ring, uint32_t which) {
-    unsigned char *memory = qn_buffer_host(ring->block_memory);
+    unsigned char *memory = ring->block_bytes;
     return memory + QN__RING_BLOCKS_BEGIN(ring->desc.blocks) + (size_t)which * ring->desc.block_size;
 }
 
@@ -32,15 +32,15 @@ qn_status qn__ring_blocks_create(qn_ring *ring) {
     if (!count) return QN_OK;
     const uint64_t size = QN__RING_BLOCKS_BEGIN(count) + (uint64_t)count * ring->desc.block_size;
     const size_t bytes = sizeof(struct qn__ring_blocks) + count * sizeof(block);
-    const qn_buffer_desc desc = {.size = size, .memory = QN_MEMORY_SHARED, .label = "a ring's blocks"};
-    const qn_status status = qn_buffer_create(ring->device, &desc, &ring->block_memory);
+    const qn_status status =
+        qn__ring_memory_create(ring, size, 1, "a ring's blocks", &ring->block_memory, &ring->block_bytes);
     if (status) return status;
     ring->blocks = ring->allocator.allocate(ring->allocator.user, bytes);
     if (!ring->blocks)
         return qn__ring_fail(ring, QN_ERROR_OUT_OF_MEMORY, "qn_ring_create: out of host memory");
     memset(ring->blocks, 0, bytes);
     pthread_mutex_init(&ring->blocks->lock, NULL);
-    memset(qn_buffer_host(ring->block_memory), 0, QN__RING_BLOCKS_BEGIN(count));
+    memset(ring->block_bytes, 0, QN__RING_BLOCKS_BEGIN(count));
     return QN_OK;
 }
 
@@ -49,7 +49,7 @@ void qn__ring_blocks_destroy(qn_ring *ring) {
         pthread_mutex_destroy(&ring->blocks->lock);
         ring->allocator.release(ring->allocator.user, ring->blocks);
     }
-    qn_buffer_destroy(ring->block_memory);
+    qn__ring_memory_destroy(ring, ring->block_memory, ring->block_bytes);
 }
 
 /* The kernel counts what it sends before it is done with what it has got. */
@@ -102,6 +102,7 @@ qn_status qn_ring_take_block(qn_ring *ring, uint32_t *which, void **bytes) {
     if (status) return status;
     if (!which || !bytes)
         return qn__ring_fail(ring, QN_ERROR_NULL, "%s: %s is NULL", function, which ? "bytes" : "block");
+    qn__ring_mirror_look(ring);
     pthread_mutex_lock(&ring->blocks->lock);
     uint32_t left = ring->desc.blocks, at = ring->blocks->next;
     while (left && !is_free(ring, at)) at = (at + 1) % ring->desc.blocks, left--;

@@ -38,6 +38,12 @@ uint64_t qn__ring_wait_left(const qn__ring_wait *wait);
 typedef struct qn__ring_queue {
     qn_buffer *memory, *ends;
     unsigned char *slots; /* as the host sees them */
+    struct {
+        bool is_new; /* the device has none of it */
+        uint32_t
+            sent[QN__RING_BANDS_MOST]; /* the device knows of what the host has done before these positions */
+        uint32_t seen[QN__RING_BANDS_MOST]; /* and the host of what kernels have done before these */
+    } mirrored; /* of a ring with a mirror, whose copy for transfers lies behind the slots */
     uint32_t capacity, bands, slot_size;
     bool in_order; /* slots become free in order: there is one consumer, which takes one at a time */
     _Atomic uint32_t at[QN__RING_BANDS_MOST];   /* the host's end */
@@ -46,8 +52,9 @@ typedef struct qn__ring_queue {
     uint32_t padding[QN__RING_LINE];
 } qn__ring_queue;
 
-qn_status qn__ring_queue_create(qn_device *device, qn__ring_queue *queue, const char *label);
-void qn__ring_queue_destroy(qn__ring_queue *queue);
+qn__ring_slot *qn__ring_queue_slot(const qn__ring_queue *queue, uint32_t band, uint32_t at);
+qn_status qn__ring_queue_create(qn_ring *ring, qn__ring_queue *queue, const char *label);
+void qn__ring_queue_destroy(qn_ring *ring, qn__ring_queue *queue);
 /* Empties it while no kernel uses it; `stream` has to be waited for. */
 qn_status qn__ring_queue_reset(qn__ring_queue *queue, qn_stream *stream);
 /* Any thread. false: the band is full. */
@@ -116,6 +123,33 @@ void qn__ring_block_died(qn_ring *ring, const qn_ring_message *message);
 /* The trace's events (trace.c), where ring->is_traced: messages that were sent now, of following ids; one that has come. */
 void qn__ring_trace_sent(const qn_ring *ring, const qn_ring_message *first, uint32_t count);
 void qn__ring_trace_got(const qn_ring *ring, const qn_ring_message *message);
+
+/* ---- devices without memory that both see (mirror.c) ---- */
+
+/* Memory of the ring that both sides use, and where the host sees it. Of a ring with a mirror the host has a memory of its own, with
+   `copies` of it for transfers behind it. */
+qn_status qn__ring_memory_create(qn_ring *ring, uint64_t size, uint32_t copies, const char *label,
+                                 qn_buffer **buffer, void **host);
+void qn__ring_memory_destroy(qn_ring *ring, qn_buffer *buffer, void *host);
+bool qn__ring_needs_mirror(const qn_device_info *info);
+qn_status qn__ring_mirror_create(qn_ring *ring);
+void qn__ring_mirror_destroy(qn_ring *ring);
+/* Around a launch, under the lock: what the host has done goes to the device, and what the kernel has done comes back. */
+qn_status qn__ring_mirror_send(qn_ring *ring);
+qn_status qn__ring_mirror_fetch(qn_ring *ring);
+/* Whether a launch is under way of which the host knows nothing yet. Any thread. */
+bool qn__ring_mirror_is_away(const qn_ring *ring);
+/* Shows the host what a launch that has ended has done; true: there was one. Under the lock; any thread, which takes it. */
+bool qn__ring_mirror_update(qn_ring *ring);
+bool qn__ring_mirror_look(qn_ring *ring);
+/* The same now and then, in a wait. */
+void qn__ring_mirror_pass(qn_ring *ring, const qn__ring_wait *wait);
+/* Fetches anew what has not come back of a launch that has ended. Under the lock. */
+qn_status qn__ring_mirror_complete(qn_ring *ring);
+/* The same of a launch that has failed, of which nothing may have come back. */
+qn_status qn__ring_mirror_recover(qn_ring *ring);
+/* How long the launch is under way, and of how many messages at most, of which the first has this id; 0: none is. Under the lock. */
+uint64_t qn__ring_mirror_age(const qn_ring *ring, uint32_t *messages, uint64_t *id);
 
 /* ---- networks ---- */
 
@@ -194,8 +228,9 @@ struct qn_ring {
     qn_program *program;
     qn_kernel *kernel;
     qn_stream *stream;
-    qn_graph *graph; /* QN_RING_LAUNCHES: one launch */
-    qn_event *ended; /* of the newest launch */
+    qn_graph *graph;                /* QN_RING_LAUNCHES: one launch */
+    qn_event *ended;                /* of the newest launch */
+    struct qn__ring_mirror *mirror; /* NULL: the device has memory that both sides see alike */
     qn_buffer *control_buffer;
     qn__ring_control *control;
     qn__ring_queue in, out;
@@ -237,6 +272,7 @@ struct qn_ring {
     struct qn__ring_report *_Atomic report; /* NULL: none */
     struct qn__ring_blocks *blocks;         /* NULL: there are none */
     qn_buffer *block_memory;
+    void *block_bytes;        /* as the host sees it */
     struct qn__ring_gpu *gpu; /* NULL: not opened yet; under the lock */
     bool routes;              /* it has outlets by the host */
 

@@ -9,6 +9,8 @@
 
 #include "ring/internal.h"
 
+#define SECOND ((uint64_t)1000000000)
+
 typedef enum verb { LAUNCH, ACTIVATE, PAUSE, RESUME, STOP, NUM_VERBS } verb;
 
 #define STATE_BIT(state) (1u << (state))
@@ -83,14 +85,16 @@ static void number_launch(qn_ring *ring, uint32_t epoch) {
 qn_status qn__ring_submit(qn_ring *ring) {
     const uint32_t before = atomic_load(&ring->epoch);
     number_launch(ring, before + 1);
-    qn_status status = ring->desc.mode == QN_RING_LAUNCHES ? submit_graph(ring) : submit_kernel(ring);
+    qn_status status = ring->mirror ? qn__ring_mirror_send(ring) : QN_OK;
+    if (!status) status = ring->desc.mode == QN_RING_LAUNCHES ? submit_graph(ring) : submit_kernel(ring);
     if (status) {
         number_launch(ring, before);
         return status;
     }
-    status = qn_stream_record(ring->stream, ring->ended);
-    if (!status) ring->launched = true;
-    return status;
+    if (ring->mirror) status = qn__ring_mirror_fetch(ring);
+    const qn_status recorded = qn_stream_record(ring->stream, ring->ended);
+    if (!recorded) ring->launched = true;
+    return status ? status : recorded;
 }
 
 static bool is_parked(const qn_ring *ring) {
@@ -120,6 +124,7 @@ static qn_status kick(qn_ring *ring) {
 
 qn_status qn__ring_kick(qn_ring *ring) {
     if (!ring->parks) return QN_OK;
+    qn__ring_mirror_look(ring);
     atomic_thread_fence(memory_order_seq_cst);
     if (!is_parked(ring)) return QN_OK;
     qn__ring_net_lock(ring);
@@ -143,6 +148,7 @@ qn_status qn__ring_kick_net(qn_ring *ring, bool looks) {
         if (!other) continue;
         /* Who waits for that one is told what was wrong. */
         if (looks && other != ring && qn__ring_look(other)) continue;
+        qn__ring_mirror_look(other);
         if (other->parks) status = kick(other);
     }
     qn__ring_net_unlock(ring);
@@ -181,8 +187,24 @@ static qn_status look_at_groups(qn_ring *ring) {
     return QN_OK;
 }
 
+/* The same where nothing is seen before a launch ends, all of whose messages have the time that each of them has, and a second for the
+   way. */
+static qn_status watch_launch(qn_ring *ring) {
+    uint32_t messages;
+    uint64_t id;
+    const uint64_t age = qn__ring_mirror_age(ring, &messages, &id), each = ring->desc.handler_ns;
+    if (!each || !id || age / messages <= each || age - messages * each <= SECOND) return QN_OK;
+    char why[160], behind[48] = "";
+    if (messages > 1) snprintf(behind, sizeof behind, ", or those behind it, %u in all,", (unsigned)messages);
+    snprintf(why, sizeof why, "its handler has been at message %llu%s for %llu us; %llu are allowed%s",
+             (unsigned long long)id, behind, (unsigned long long)(age / 1000),
+             (unsigned long long)(each / 1000), messages > 1 ? " for each" : "");
+    return fail(ring, QN_ERROR_KERNEL_FAILED, why);
+}
+
 /* Whether a handler is over its time. */
 static qn_status watch_groups(qn_ring *ring) {
+    if (ring->mirror) return watch_launch(ring);
     const qn__ring_group *groups = qn__ring_groups(ring);
     const uint64_t now = ring->desc.handler_ns ? qn__ring_now() : 0;
     for (uint32_t i = 0; i < ring->desc.groups && now; i++) {
@@ -226,15 +248,20 @@ static qn_status look_at_launch(qn_ring *ring) {
 
 static qn_status look(qn_ring *ring) {
     if (has_failed(ring)) return qn__ring_is_supervised(ring) ? QN_OK : failure_of(ring);
+    qn__ring_mirror_update(ring);
     qn_status status = look_at_groups(ring);
     if (!status && !has_failed(ring)) status = watch_groups(ring);
     if (status || has_failed(ring) || !ring->launched) return status;
     status = look_at_launch(ring);
+    if (!status && ring->mirror) status = qn__ring_mirror_complete(ring);
     if (!status) return QN_OK;
-    char why[400], with[40] = "";
-    const uint64_t id = last_message(ring);
+    char why[400], said[304], with[40] = "";
+    snprintf(said, sizeof said, "%.300s", qn_error_message(ring->context));
+    qn_status recovered = QN_OK; /* without its reports the sentence names no message */
+    if (ring->mirror && status != QN_ERROR_DEVICE_LOST) recovered = qn__ring_mirror_recover(ring);
+    const uint64_t id = recovered ? 0 : last_message(ring);
     if (id) snprintf(with, sizeof with, "with message %llu: ", (unsigned long long)id);
-    snprintf(why, sizeof why, "%s%.300s", with, qn_error_message(ring->context));
+    snprintf(why, sizeof why, "%s%s", with, said);
     return fail(ring, status, why);
 }
 
@@ -248,7 +275,8 @@ qn_status qn__ring_look(qn_ring *ring) {
 qn_status qn_ring_watch(qn_ring *ring) {
     qn_status status = qn__ring_check(ring, "qn_ring_watch");
     if (!status) status = qn__ring_look(ring);
-    return status || !ring->net ? status : qn__ring_kick_net(ring, true);
+    if (status) return status;
+    return ring->net ? qn__ring_kick_net(ring, true) : qn__ring_kick_after(ring);
 }
 
 /* ---- the calls ---- */
@@ -276,7 +304,9 @@ static bool groups_report(const qn_ring *ring, uint32_t status) {
 /* Until all work-groups do what they have been told. */
 static qn_status await(qn_ring *ring, verb which, uint32_t wanted, uint64_t timeout_ns) {
     qn__ring_wait wait = qn__ring_wait_begin(timeout_ns);
-    while (!groups_report(ring, wanted)) {
+    /* What a launch that is under way was told is what was true when it began. */
+    while (!groups_report(ring, wanted) || (wanted == QN__GROUP_PAUSED && qn__ring_mirror_is_away(ring))) {
+        qn__ring_mirror_pass(ring, &wait);
         qn_status status = qn__ring_wait_is_long(&wait) ? qn__ring_look(ring) : QN_OK;
         if (!status && has_failed(ring)) status = failure_of(ring);
         if (status) return status;
@@ -378,7 +408,8 @@ static qn_status ends(qn_ring *ring, bool *ended) {
     pthread_mutex_lock(&ring->lock);
     bool done = true;
     qn_status status = look(ring);
-    if (!status) status = qn_event_done(ring->ended, &done);
+    if (!status && !ring->mirror) status = qn_event_done(ring->ended, &done);
+    if (ring->mirror) done = !qn__ring_mirror_is_away(ring);
     const bool drains = atomic_load(&ring->control->command) == QN__RING_DRAIN;
     const bool is_sent = atomic_load(&ring->senders) != 0; /* no other begins */
     const bool is_left = drains && is_pending(ring);

@@ -138,6 +138,9 @@ static qn_status take_desc(qn_ring *ring, const qn_ring_desc *desc) {
 
 /* Why a kernel cannot stay on the device; NULL: it can. */
 static const char *why_not_resident(const qn_device_info *info) {
+    if (qn__ring_needs_mirror(info))
+        return "the device has no memory that host and running kernels see alike (QN_CAN_SHARE_COHERENTLY), "
+               "so that messages are copied before and behind each launch";
     if (!(info->capabilities & QN_CAN_PERSIST))
         return "the device has no streams whose kernels stay (QN_CAN_PERSIST)";
     if (info->loop_limit) return "its driver ends long loops (loop_limit)";
@@ -148,11 +151,6 @@ static const char *why_not_resident(const qn_device_info *info) {
 static qn_status choose_mode(qn_ring *ring) {
     const qn_device_info *info = &ring->device_info;
     const char *why = why_not_resident(info);
-    if (!(info->capabilities & QN_CAN_SHARE_COHERENTLY))
-        return qn__ring_fail(ring, QN_ERROR_UNSUPPORTED,
-                             "qn_ring_create: %s has no memory that host and running kernels see alike "
-                             "(QN_CAN_SHARE_COHERENTLY), which a ring's queues need",
-                             info->name);
     if (ring->desc.group_size > 1 && info->capabilities & QN_CAN_EMULATE)
         return qn__ring_fail(
             ring, QN_ERROR_UNSUPPORTED,
@@ -259,16 +257,14 @@ static qn_status make_queues(qn_ring *ring) {
     out->capacity = ring->desc.reply_capacity;
     out->bands = 1;
     out->slot_size = slot_size(ring->desc.reply_size);
-    qn_status status = qn__ring_queue_create(ring->device, in, "a ring's messages");
-    if (!status) status = qn__ring_queue_create(ring->device, out, "a ring's replies");
+    qn_status status = qn__ring_queue_create(ring, in, "a ring's messages");
+    if (!status) status = qn__ring_queue_create(ring, out, "a ring's replies");
     if (status) return status;
-    const qn_buffer_desc control = {.size = sizeof(qn__ring_control) +
-                                            (uint64_t)ring->desc.groups * sizeof(qn__ring_group),
-                                    .memory = QN_MEMORY_SHARED,
-                                    .label = "a ring's control"};
-    status = qn_buffer_create(ring->device, &control, &ring->control_buffer);
+    const uint64_t size = sizeof(qn__ring_control) + (uint64_t)ring->desc.groups * sizeof(qn__ring_group);
+    void *host = NULL;
+    status = qn__ring_memory_create(ring, size, 2, "a ring's control", &ring->control_buffer, &host);
     if (status) return status;
-    ring->control = qn_buffer_host(ring->control_buffer);
+    ring->control = host;
     ring->control->spins = choose_spins(ring);
     ring->control->budget = ring->desc.mode == QN_RING_RESIDENT ? QN__RING_FOREVER : ring->desc.budget;
     atomic_store(&ring->control->command, QN__RING_PAUSE);
@@ -312,7 +308,8 @@ static qn_status make(qn_ring *ring, const qn_ring_desc *desc) {
     if (!ring->watched)
         return qn__ring_fail(ring, QN_ERROR_OUT_OF_MEMORY, "qn_ring_create: out of host memory");
     memset(ring->watched, 0, watched);
-    qn_status status = make_queues(ring);
+    qn_status status = qn__ring_mirror_create(ring);
+    if (!status) status = make_queues(ring);
     if (!status) status = qn__ring_mail_create(ring);
     if (!status) status = qn__ring_blocks_create(ring);
     if (!status && ring->desc.window) {
@@ -342,9 +339,10 @@ static void release(qn_ring *ring) {
     qn_program_destroy(ring->program);
     qn__ring_mail_destroy(ring);
     qn__ring_blocks_destroy(ring);
-    qn__ring_queue_destroy(&ring->in);
-    qn__ring_queue_destroy(&ring->out);
-    qn_buffer_destroy(ring->control_buffer);
+    qn__ring_queue_destroy(ring, &ring->in);
+    qn__ring_queue_destroy(ring, &ring->out);
+    qn__ring_memory_destroy(ring, ring->control_buffer, ring->control);
+    qn__ring_mirror_destroy(ring);
     free_letters(ring, ring->inbox);
     free_letters(ring, ring->dead);
     qn_buffer_destroy(ring->checkpoint);

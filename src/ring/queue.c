@@ -10,7 +10,13 @@ static qn__ring_slot *slot_at(const qn__ring_queue *queue, uint32_t band, uint32
     return (qn__ring_slot *)(void *)(queue->slots + index * queue->slot_size);
 }
 
+qn__ring_slot *qn__ring_queue_slot(const qn__ring_queue *queue, uint32_t band, uint32_t at) {
+    return slot_at(queue, band, at);
+}
+
 static void number_slots(qn__ring_queue *queue) {
+    memset(&queue->mirrored, 0, sizeof queue->mirrored);
+    queue->mirrored.is_new = true;
     for (uint32_t band = 0; band < queue->bands; band++) {
         atomic_store(&queue->at[band], 0);
         atomic_store(&queue->room[band], 0);
@@ -22,22 +28,21 @@ static void number_slots(qn__ring_queue *queue) {
     atomic_thread_fence(memory_order_seq_cst);
 }
 
-qn_status qn__ring_queue_create(qn_device *device, qn__ring_queue *queue, const char *label) {
-    const qn_buffer_desc slots = {.size = (uint64_t)queue->bands * queue->capacity * queue->slot_size,
-                                  .memory = QN_MEMORY_SHARED,
-                                  .label = label};
+qn_status qn__ring_queue_create(qn_ring *ring, qn__ring_queue *queue, const char *label) {
+    const uint64_t size = (uint64_t)queue->bands * queue->capacity * queue->slot_size;
     const qn_buffer_desc ends = {.size = QN__RING_END_LINES * QN__RING_LINE * sizeof(uint32_t),
                                  .label = label};
-    qn_status status = qn_buffer_create(device, &slots, &queue->memory);
-    if (!status) status = qn_buffer_create(device, &ends, &queue->ends);
+    void *host = NULL;
+    qn_status status = qn__ring_memory_create(ring, size, 1, label, &queue->memory, &host);
+    queue->slots = host;
+    if (!status) status = qn_buffer_create(ring->device, &ends, &queue->ends);
     if (status) return status;
-    queue->slots = qn_buffer_host(queue->memory);
     number_slots(queue);
     return QN_OK;
 }
 
-void qn__ring_queue_destroy(qn__ring_queue *queue) {
-    qn_buffer_destroy(queue->memory);
+void qn__ring_queue_destroy(qn_ring *ring, qn__ring_queue *queue) {
+    qn__ring_memory_destroy(ring, queue->memory, queue->slots);
     qn_buffer_destroy(queue->ends);
 }
 

@@ -149,8 +149,11 @@ static void forget(qn_ring *ring, qn__ring_pending *call) {
 
 qn_status qn__ring_pass_time(qn_ring *ring, const qn__ring_wait *wait) {
     enum { EVERY = 64 };
-    if (!qn__ring_wait_is_long(wait))
-        return ring->net && wait->rounds % EVERY == EVERY - 1 ? qn__ring_kick_net(ring, false) : QN_OK;
+    const bool is_mirrored = ring->mirror != NULL; /* whose replies nobody sees who does not ask */
+    if (!qn__ring_wait_is_long(wait)) {
+        const bool is_due = wait->rounds % EVERY == (is_mirrored ? 0 : EVERY - 1);
+        return (ring->net || is_mirrored) && is_due ? qn__ring_kick_net(ring, false) : QN_OK;
+    }
     const qn_status status = qn__ring_look(ring);
     return status ? status : qn__ring_kick_net(ring, true);
 }

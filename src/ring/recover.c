@@ -148,7 +148,10 @@ static qn_status restart(qn_ring *ring, uint64_t timeout_ns) {
     if (status && !qn_event_done(ring->ended, &ended) && !ended)
         return qn__ring_fail(ring, QN_ERROR_TIMEOUT, "qn_ring_restart: the kernel of ring '%s' has not ended",
                              ring->label);
-    status = qn__ring_save_output(ring);
+    pthread_mutex_lock(&ring->lock);
+    status = qn__ring_mirror_recover(ring);
+    pthread_mutex_unlock(&ring->lock);
+    if (!status) status = qn__ring_save_output(ring);
     pthread_mutex_lock(&ring->lock);
     if (!status) status = clear(ring);
     if (!status) status = qn__ring_submit(ring);

@@ -97,6 +97,7 @@ static qn_status put_one(qn_ring *ring, const char *function, uint32_t band, con
     const qn_status status = begin_put(ring, function);
     if (status) return status;
     *put = qn__ring_queue_put(&ring->in, band, full, payload);
+    if (!*put && qn__ring_mirror_look(ring)) *put = qn__ring_queue_put(&ring->in, band, full, payload);
     while (!*put && ring->desc.policy == QN_RING_DROP_OLDEST) {
         drop_oldest(ring, band);
         *put = qn__ring_queue_put(&ring->in, band, full, payload);

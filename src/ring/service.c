@@ -411,6 +411,7 @@ qn_status qn_ring_get_credits(qn_ring *ring, uint32_t priority, uint32_t *credit
     const qn_status status = qn__ring_check_send(ring, function, &message, NULL, 0);
     if (status) return status;
     if (!credits) return qn__ring_fail(ring, QN_ERROR_NULL, "%s: credits is NULL", function);
+    qn__ring_mirror_look(ring);
     *credits = qn__ring_queue_credits(&ring->in, priority * ring->desc.bands / 256);
     return QN_OK;
 }

@@ -137,6 +137,7 @@ qn_status qn_ring_get_stats(qn_ring *ring, qn_ring_stats *stats) {
     if (status) return status;
     if (!stats) return qn__ring_fail(ring, QN_ERROR_NULL, "qn_ring_get_stats: stats is NULL");
     *stats = (qn_ring_stats){.num_bands = ring->desc.bands};
+    qn__ring_mirror_look(ring);
     fill_bands(ring, stats);
     fill_counts(ring, stats);
     stats->received = atomic_load_explicit(&ring->received, memory_order_relaxed);

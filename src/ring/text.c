@@ -22,7 +22,7 @@ enum {
    whoever loads the number. */
 static bool is_far(const qn_ring *ring) {
     const qn_device_info *info = &ring->device_info;
-    return !(info->capabilities & QN_CAN_SHARE_MEMORY) && info->kind != QN_DEVICE_CHECK;
+    return !ring->mirror && !(info->capabilities & QN_CAN_SHARE_MEMORY) && info->kind != QN_DEVICE_CHECK;
 }
 
 static void list_sizes(const qn_ring *ring, define sizes[NUM_SIZES]) {

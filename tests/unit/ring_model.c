@@ -106,6 +106,7 @@ static bool model_exchange(volatile void *word, uint32_t *expected, uint32_t val
 #define qn__ring_queue_credits    model_queue_credits
 #define qn__ring_queue_orphan     model_queue_orphan
 #define qn__ring_queue_free       model_queue_free
+#define qn__ring_queue_slot       model_queue_slot
 
 static int model_revokes;
 #define get_group_id(d)             0

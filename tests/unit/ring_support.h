@@ -65,6 +65,12 @@ static inline qn_ring_state state_of(const rig *r) {
     return info.state;
 }
 
+static inline bool runs_by_launches(const rig *r) {
+    qn_ring_info info;
+    assert_ok(r->context, qn_ring_get_info(r->ring, &info));
+    return info.mode == QN_RING_LAUNCHES;
+}
+
 /* What qn_ring_watch tells once the ring has failed. */
 static inline qn_status wait_for_failure(const rig *r) {
     qn_status status = QN_OK;

@@ -52,6 +52,7 @@
 #define qn__ring_queue_credits    threads_queue_credits
 #define qn__ring_queue_orphan     threads_queue_orphan
 #define qn__ring_queue_free       threads_queue_free
+#define qn__ring_queue_slot       threads_queue_slot
 
 /* Work-groups are threads, which let others run now and then; or each of their work-items is one. */
 static _Thread_local uint32_t group_id, local_id, looked;
