@@ -95,19 +95,25 @@ static const struct {
                      "    }\n"
                      "    return y;\n"
                      "}\n"},
-    /* x log2(e) = n + f with |f| <= 1/2, or beyond it where 2^n is the largest or the least number; n is in the low bits of t. */
+    /* e^x = 2^t e^(x - t log(2)), where t is x log2(e) as it is rounded. The second factor is near to 1: 1 + x - t log(2), where x times a small number
+       is what log(2) has lost by its rounding. Of infinite numbers, and of some near them, it is infinite or a NaN, and 2 does instead. */
     {"quick_exp_", "static T quick_exp_T(T x) {\n"
-                   "    const T t = fma(fmin(fmax(x, -87.0f), 88.0f), 0x1.715476p+0f, 0x1.8p23f);\n"
-                   "    const T f = fma(x, 0x1.4ae0cp-26f, fma(x, 0x1.715476p+0f, 0x1.8p23f - t));\n"
-                   "    return native_exp2(f) * as_float((as_uint(t) << 23) + 0x3f800000);\n"
+                   "    const T t = x * 0x1.715476p+0f, one = fma(x, 0x1.79a8dcp-29f, 1.0f);\n"
+                   "    const T rest = one + fma(t, -0x1.62e43p-1f, x);\n"
+                   "    return native_exp2(t) * fabs(fmin(rest, 2.0f));\n"
                    "}\n"},
+    {"quick_sigmoid_", "static T quick_sigmoid_T(T x) {\n"
+                       "    const T t = x * -0x1.715476p+0f, one = fma(x, -0x1.79a8dcp-29f, 1.0f);\n"
+                       "    const T rest = one - fma(t, 0x1.62e43p-1f, x);\n"
+                       "    return native_recip(fma(native_exp2(t), fmin(rest, 2.0f), 1.0f));\n"
+                       "}\n"},
     /* A polynomial below 0.55, where 1 - 2 / (1 + e^2x) would cancel. */
     {"quick_tanh_", "static T quick_tanh_T(T x) {\n"
-                    "    const T a = fabs(x), z = x * x, e = native_exp2(a * 0x1.715476p+1f);\n"
+                    "    const T z = x * x, e = native_exp2(x * 0x1.715476p+1f);\n"
                     "    T p = fma(0.01634879f, z, -0.05262778f);\n"
                     "    p = fma(fma(p, z, 0.1332009f), z, -0.33332923f);\n"
                     "    const T large = fma(-2.0f, native_recip(1 + e), 1.0f);\n"
-                    "    return a > 0.55f ? copysign(large, x) : fma(p * z, x, x);\n"
+                    "    return fabs(x) > 0.55f ? large : fma(p * z, x, x);\n"
                     "}\n"},
     /* For numbers within 1, by polynomials of x^2 that are fitted up to 1.01: their error is a tenth of a rounding's. */
     {"near_tanh_", "static T near_tanh_T(T x) {\n"
@@ -130,16 +136,16 @@ static const struct {
                    "    p = fma(fma(p, z, -0x1.105824p-4f), z, 0x1.988454p-2f);\n"
                    "    return fma(p, x, 0.5f) * x;\n"
                    "}\n"},
-    /* max(x, 0) - |x| Phi(-|x|). Phi(-t) is 2 to the power of a polynomial less t^2 log2(e) / 2, which is fitted up to 5.5. */
+    /* max(x, 0) - |x| Phi(-|x|). Phi(-t) is 2 to the power of a polynomial that is fitted up to 5.6, and falls further beyond. */
     {"quick_gelu_", "static T quick_gelu_T(T x) {\n"
-                    "    const T t = fabs(x), u = fmin(t, 5.5f);\n"
-                    "    T p = fma(-0x1.8134c6p-26f, u, 0x1.6fd24ap-21f);\n"
-                    "    p = fma(fma(p, u, -0x1.2e1cf6p-17f), u, 0x1.0e3884p-14f);\n"
-                    "    p = fma(fma(p, u, -0x1.ef5bd2p-13f), u, -0x1.8bc5a8p-14f);\n"
-                    "    p = fma(fma(p, u, 0x1.cf2c74p-8f), u, -0x1.ae4c22p-5f);\n"
-                    "    p = fma(fma(p, u, 0x1.0c72aap-2f), u, -0x1.26af04p+0f);\n"
-                    "    p = fma(t * -0x1.715476p-1f, t, fma(p, u, -0x1.fffffep-1f));\n"
-                    "    return fma(-fmin(t, 20.0f), native_exp2(p), fmax(x, 0.0f));\n"
+                    "    const T t = fmin(fabs(x), 20.0f);\n"
+                    "    T p = fma(-0x1.929c22p-26f, t, 0x1.7f5fd4p-21f);\n"
+                    "    p = fma(fma(p, t, -0x1.39bad2p-17f), t, 0x1.17aa14p-14f);\n"
+                    "    p = fma(fma(p, t, -0x1.00ca42p-12f), t, -0x1.36757ap-14f);\n"
+                    "    p = fma(fma(p, t, 0x1.cd50fcp-8f), t, -0x1.ae1dc8p-5f);\n"
+                    "    p = fma(fma(p, t, -0x1.d6387cp-2f), t, -0x1.26aeeep+0f);\n"
+                    "    p = fma(p, t, -0x1.fffffep-1f);\n"
+                    "    return fma(-t, native_exp2(p), x <= 0 ? 0 : x);\n"
                     "}\n"},
 };
 
@@ -152,11 +158,10 @@ static const struct {
     {QN__OP_EXP, "quick_exp_T(A)"},
     {QN__OP_RELU, "A <= 0 ? 0 : A"}, /* an instruction of theirs */
     {QN__OP_TANH, "quick_tanh_T(A)"},
-    {QN__OP_SIGMOID, "native_recip(1 + quick_exp_T(-A))"},
-    {QN__OP_SILU, "A * native_recip(1 + quick_exp_T(-A))"},
+    {QN__OP_SIGMOID, "quick_sigmoid_T(A)"},
+    {QN__OP_SILU, "A * quick_sigmoid_T(A)"},
     {QN__OP_GELU, "quick_gelu_T(A)"},
-    {QN__OP_GELU_TANH,
-     "A * native_recip(1 + quick_exp_T(K(-1.59576912160573071176) * (A + K(0.044715) * A * A * A)))"},
+    {QN__OP_GELU_TANH, "A * quick_sigmoid_T(K(1.59576912160573071176) * (A + K(0.044715) * A * A * A))"},
 };
 
 /* What is computed in f32 of a number that is known to lie between two: near 1 by polynomials, which take no power of 2 and no reciprocal. */
