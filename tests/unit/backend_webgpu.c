@@ -48,6 +48,33 @@ static void one_buffer_is_several_parameters(void **state) {
     qn_context_destroy(context);
 }
 
+/* All halves of a kernel are one type: also of what is only moved, in a view, or null. */
+static void one_buffer_is_several_parameters_of_halves(void **state) {
+    (void)state;
+    qn_context *context = make_context(NULL);
+    qn_device *device;
+    if (has_device(context, &device)) {
+        const uint16_t halves[12] = {[0] = 0x3c00, [8] = 0x4200, 0x4400};
+        uint16_t out[12];
+        qn_program *program = make_program(
+            device, "kernel void next(global const half *x, global const half *moved, global half *y) {\n"
+                    "    int i = get_global_id(0);\n"
+                    "    half kept = moved ? moved[0] : 0.0h;\n"
+                    "    y[i] = x[i] * 2.0h;\n"
+                    "    y[i + 1] = kept;\n}\n");
+        qn_kernel *next = make_kernel(program, context, "next");
+        qn_buffer *all = buffer_of(device, halves, sizeof halves), *view;
+        assert_ok(context, qn_buffer_view(all, 16, 4, &view));
+        assert_ok(context, qn_launch(NULL, next, QN_RANGE(1), QN_ARGS(all, view, view)));
+        assert_ok(context, qn_buffer_read(all, 0, out, sizeof out));
+        assert_memory_equal(out, ((const uint16_t[12]){[0] = 0x3c00, [8] = 0x4000, 0x4200}), sizeof out);
+        assert_ok(context, qn_launch(NULL, next, QN_RANGE(1), QN_ARGS(all, qn_arg_null(), view)));
+        assert_ok(context, qn_buffer_read(all, 0, out, sizeof out));
+        assert_memory_equal(out, ((const uint16_t[12]){[0] = 0x3c00, [8] = 0x4000, 0}), sizeof out);
+    }
+    qn_context_destroy(context);
+}
+
 /* They are bound all the same, beside buffers for reading and for writing. */
 static void null_pointers_are_of_any_type(void **state) {
     (void)state;
@@ -378,6 +405,7 @@ int main(void) {
     if (!there) return 77;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_buffer_is_several_parameters),
+        cmocka_unit_test(one_buffer_is_several_parameters_of_halves),
         cmocka_unit_test(null_pointers_are_of_any_type),
         cmocka_unit_test(pointers_lead_to_either_buffer),
         cmocka_unit_test(parts_of_words_are_copied),

@@ -110,7 +110,7 @@ static void see(ir_instr *i, void *user) {
 
 static bool may_hold(const wgsl_class *class) {
     const bool is_buffer = class->space == IR_GLOBAL_SPACE;
-    if (class->escapes || (is_buffer && class->num_objects > 1)) return false;
+    if (is_buffer && class->num_objects > 1) return false;
     return is_buffer || class->space == IR_LOCAL_SPACE || class->space == IR_PRIVATE;
 }
 

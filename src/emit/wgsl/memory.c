@@ -238,6 +238,7 @@ static const char *load_lane(wgsl_emitter *e, const ir_instr *instr, const wgsl_
 static const char *as_pointer(wgsl_emitter *e, const ir_value *result, const char *low, const char *high) {
     const wgsl_class *class = qn__wgsl_class(e, result);
     const char *offset = qn__wgsl_text(e, "%s - %uu", low, (unsigned)(class ? class->base : WGSL_BASE));
+    if (class && class->halves) offset = qn__wgsl_text(e, "(%s) >> 1u", offset);
     return qn__wgsl_is_tagged(e, result) ? qn__wgsl_text(e, "vec2<u32>(%s, %s)", offset, high) : offset;
 }
 
