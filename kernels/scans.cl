@@ -5,7 +5,7 @@
 // TEAM: a work-group of GROUP work-items, in SUBS sub-groups, takes tiles of a row; ROUNDS times N neighbours for each work-item. Without
 // it a work-item takes its part alone, one element after the other, and neighbouring work-items have neighbouring rows.
 // Rows that are cut into parts are done in three kernels (total, begin, scan), or, with SWEEP, in one, in which work-groups tell each other
-// what they have (relay.h).
+// what they have (relay.h). Without TEAM such a group has a part of WIDTH rows, and each of its SUBS slices DEPTH elements of them.
 #include "element.h"
 #include "pack.h"
 #include "place.h"
@@ -206,7 +206,7 @@ scan(rows r, ulong count, ulong length, ulong part, long from_step, long from_be
     }
 }
 #endif
-#else
+#elif !defined SWEEP
 
 // On a processor nothing may depend on a work-item's number: what does is computed for a vector of work-items.
 #if GROUP == 1
@@ -285,6 +285,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void begin(ulong count
 
 #ifdef SWEEP
 #include "relay.h"
+#ifdef TEAM
 
 // Work-group: a tile, of `tiles` of each row and `all` of all rows, or, the first one, what brings to each what is before it. The ticket and
 // the states, which begin behind it in words of 64 bits, are zeros.
@@ -316,4 +317,70 @@ sweep(rows r, ulong length, uint tiles, uint all, long from_step, long to_step, 
     add_before(x, join(carry, before));
     store_tile(x, to + to_begin + to_begin_of(r, row) + (long)first * to_step, to_step, valid);
 }
+#else
+#define TILE (SUBS * DEPTH) // of each row
+
+// A work-item's elements, of which `valid` are there, as if nothing were before them. The result is all of them.
+static VALUE scan_own(VALUE *x, global const FROM *from, long step, uint valid) {
+    FROM loaded[DEPTH];
+    if (valid == DEPTH) {
+        #pragma unroll
+        for (uint i = 0; i < DEPTH; i++) loaded[i] = from[(long)i * step];
+        #pragma unroll
+        for (uint i = 0; i < DEPTH; i++) x[i] = value_of(loaded[i]);
+    } else {
+        #pragma unroll
+        for (uint i = 0; i < DEPTH; i++) x[i] = i < valid ? value_of(from[(long)i * step]) : LEAST;
+    }
+    #pragma unroll
+    for (uint i = 1; i < DEPTH; i++) x[i] = join(x[i - 1], x[i]);
+    return x[DEPTH - 1];
+}
+
+static void store_own(const VALUE *x, VALUE before, global TO *to, long step, uint valid) {
+    #pragma unroll
+    for (uint i = 0; i < DEPTH; i++) {
+#ifdef EXCLUSIVE
+        const VALUE v = i == 0 ? before : join(before, x[i - 1]);
+#else
+        const VALUE v = join(before, x[i]);
+#endif
+        if (i < valid) to[(long)i * step] = TO_CONVERT(v);
+    }
+}
+
+// Work-group: a tile of WIDTH rows, which are neighbours in memory; those of all rows come before the next ones along them. Each waits for the one
+// before it, whose work-group began earlier. The ticket and the states are as above: of each row and tile, all up to its end.
+kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+sweep(rows r, ulong count, ulong length, uint strips, uint tiles, long from_step, long to_step, long from_begin, global const FROM *from,
+      long to_begin, global TO *to, global uint *ticket, ulong states_begin) {
+    local VALUE sums[SUBS][WIDTH], carries[WIDTH];
+    local uint number;
+    global atomic_ulong *states = (global atomic_ulong *)ticket + states_begin;
+    if (get_local_id(0) == 0) number = atomic_inc(ticket);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint lane = get_local_id(0) % WIDTH, slice = get_local_id(0) / WIDTH, tile = number / strips;
+    const ulong row = (ulong)(number % strips) * WIDTH + lane, first = (ulong)tile * TILE + slice * DEPTH;
+    const bool has_row = row < count;
+    const uint valid = has_row && first < length ? (uint)min(length - first, (ulong)DEPTH) : 0;
+    VALUE x[DEPTH], before = LEAST, all = LEAST;
+    sums[slice][lane] = scan_own(x, from + from_begin + from_begin_of(r, has_row ? row : 0) + (long)first * from_step, from_step, valid);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    #pragma unroll
+    for (uint s = 0; s < SUBS; s++) {
+        if (s == slice) before = all;
+        all = join(all, sums[s][lane]);
+    }
+    if (slice == 0) {
+        VALUE carry = LEAST;
+        if (tile > 0 && has_row)
+            while (!hear(states, (ulong)(tile - 1) * count + row, &carry)) {
+            }
+        carries[lane] = carry;
+        if (tile + 1 < tiles && has_row) tell(states, (ulong)tile * count + row, join(carry, all));
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    store_own(x, join(carries[lane], before), to + to_begin + to_begin_of(r, has_row ? row : 0) + (long)first * to_step, to_step, valid);
+}
+#endif
 #endif

@@ -2,6 +2,7 @@
    memory are of different rows. Where rows are too few to fill the device they are cut into parts: on devices whose work-groups go
    on while others wait in one kernel, elsewhere in three. How the work is cut depends on shape, strides and device alone. */
 #include <stdio.h>
+#include <string.h>
 
 #include "kernels/op.h"
 
@@ -25,16 +26,20 @@ typedef struct plan {
     qn__walk_block rows;
     uint64_t count, length, part, parts;
     uint32_t group, words; /* of a value, of 32 bits */
+    uint32_t width;        /* rows of a work-group that sweeps, where its work-items have their own */
     bool team;             /* a work-group for each part, or a work-item */
 } plan;
 
 /* Of `sweep`: sub-groups, and the registers that leave room for ten groups on a multiprocessor: while some wait, others load. */
 enum { SWEEP_SUBS = 4, SWEEP_REGISTERS = 48 };
 
+/* Where work-items have rows of their own: elements of a slice. */
+enum { SWEEP_SLICES = 8, SWEEP_DEPTH = 32 };
+
 /* How the work is cut. */
 typedef struct shape {
     bool team, sweeps;
-    uint32_t group, subs, width, rounds;
+    uint32_t group, subs, width, rounds; /* or slices and their elements, where work-items sweep */
     uint64_t part;
 } shape;
 
@@ -79,10 +84,29 @@ static uint32_t choose_width(const request *r, const qn__walk *rows) {
     return width;
 }
 
+/* In one kernel, where so many strips of rows are there that each has a work-group's time to wait for the part before its own. */
+static void sweep_across(const qn_kernels *kernels, const request *r, uint64_t count, shape *s) {
+    enum { STRIPS_A_UNIT = 2 };
+    const uint32_t sub = kernels->info.sub_group_size;
+    const uint64_t strips = divide_up(count, sub ? sub : 1);
+    if (kernels->info.kind != QN_DEVICE_CUDA ||
+        strips < STRIPS_A_UNIT * (uint64_t)kernels->info.compute_units)
+        return;
+    const uint32_t depth = qn__element(value_type(r->d))->size > 4 ? SWEEP_DEPTH / 2 : SWEEP_DEPTH;
+    const uint64_t part = (uint64_t)depth * SWEEP_SLICES;
+    if (strips * divide_up(r->length, part) >= UINT32_MAX / 2) return;
+    s->sweeps = true;
+    s->subs = SWEEP_SLICES;
+    s->rounds = depth;
+    s->group = SWEEP_SLICES * sub;
+    s->part = part;
+}
+
 static shape choose_shape(const qn_kernels *kernels, const request *r, const qn__walk *rows, uint64_t count) {
     const qn_device_info *info = &kernels->info;
     const uint64_t units = info->compute_units ? info->compute_units : 16;
     const bool processor = qn__is_processor(kernels);
+    const uint32_t size = qn__element(value_type(r->d))->size;
     const bool across = rows->sizes[0] >= 16 && size_of_step(rows->strides[0][0]) < size_of_step(r->to_step);
     shape s = {.width = 1, .rounds = 1, .group = 64, .subs = 1};
     if (processor && !across) s.group = 1;
@@ -91,9 +115,9 @@ static shape choose_shape(const qn_kernels *kernels, const request *r, const qn_
         const uint64_t wanted = processor ? 4 * units : 512 * units, worth = processor ? 1u << 14 : 64;
         const uint64_t parts = least(divide_up(wanted, count), divide_up(r->length, worth));
         s.part = divide_up(r->length, most(parts, 1));
+        if (parts > 1 && across) sweep_across(kernels, r, count, &s);
         return s;
     }
-    const uint32_t size = qn__element(value_type(r->d))->size;
     s.width = choose_width(r, rows);
     s.rounds = (size > 4 ? 8 : 16) / s.width;
     if (info->capabilities & QN_CAN_EMULATE) s.rounds = 1; /* its compilers are slow with unrolled loops */
@@ -130,8 +154,11 @@ static void options_of(const request *r, const shape *s, const qn__walk *rows, c
         s->group, s->width, from->is_float ? " -D REAL" : "", d->exclusive ? " -D EXCLUSIVE" : "");
     if (s->team)
         at += snprintf(text + at, size - (size_t)at, " -D TEAM -D SUBS=%u -D ROUNDS=%u", s->subs, s->rounds);
-    if (s->sweeps)
+    if (s->sweeps && s->team)
         snprintf(text + at, size - (size_t)at, " -D SWEEP -cl-nv-maxrregcount=%u", (unsigned)SWEEP_REGISTERS);
+    else if (s->sweeps)
+        snprintf(text + at, size - (size_t)at, " -D SWEEP -D SUBS=%u -D WIDTH=%u -D DEPTH=%u", s->subs,
+                 s->group / s->subs, s->rounds);
 }
 
 static qn_status get_kernels(qn_kernels *kernels, const char *options, bool sweeps, plan *p) {
@@ -171,6 +198,7 @@ static qn_status make_scan(qn_kernels *kernels, const void *given, void *out) {
     p->part = s.part;
     p->parts = divide_up(r->length, s.part);
     p->group = s.group;
+    p->width = s.group / s.subs;
     p->team = s.team;
     p->words = (qn__element(value_type(r->d))->size + 3) / 4;
     char options[1024];
@@ -187,28 +215,29 @@ static qn_range items(const plan *p, uint64_t count, bool groups) {
     return (qn_range){.global = {all * p->group}, .local = {p->group}};
 }
 
-/* What all parts tell and are told, behind the ticket. */
+/* What all parts tell and are told, behind the ticket. Work-items that have rows of their own tell the next part of each row. */
 static qn_status sweep(qn_kernels *kernels, qn_stream *stream, const plan *p, const request *r) {
     enum { TICKET = 128 };
     qn_buffer *states;
-    const uint64_t tiles = p->count * p->parts, bytes = TICKET + 2 * tiles * p->words * 8;
+    const uint64_t strips = p->team ? p->count : divide_up(p->count, p->width), tiles = strips * p->parts,
+                   told = p->count * p->parts * (p->team ? 2 : 1), bytes = TICKET + told * p->words * 8;
     qn_status status = qn__scratch(kernels, bytes, &states);
     if (status) return status;
     status = qn_stream_fill(stream, states, 0, bytes, &(uint32_t){0}, 4);
-    const qn_arg args[] = {qn_arg_bytes(p->rows.words, p->rows.size),
-                           qn_arg_unsigned(p->length),
-                           qn_arg_unsigned(p->parts),
-                           qn_arg_unsigned(tiles),
-                           qn_arg_signed(r->from_step),
-                           qn_arg_signed(r->to_step),
-                           qn_arg_unsigned(r->from.offset),
-                           qn_arg_buffer(r->from.buffer),
-                           qn_arg_unsigned(r->to.offset),
-                           qn_arg_buffer(r->to.buffer),
-                           qn_arg_buffer(states),
-                           qn_arg_unsigned(TICKET / 8)};
-    const qn_range range = items(p, tiles + 1, true);
-    if (!status) status = qn_launch(stream, p->sweep, &range, args, sizeof args / sizeof *args);
+    qn_arg args[13] = {qn_arg_bytes(p->rows.words, p->rows.size)};
+    size_t count = 1;
+    if (!p->team) args[count++] = qn_arg_unsigned(p->count);
+    args[count++] = qn_arg_unsigned(p->length);
+    args[count++] = qn_arg_unsigned(p->team ? p->parts : strips);
+    args[count++] = qn_arg_unsigned(p->team ? tiles : p->parts);
+    const qn_arg rest[] = {qn_arg_signed(r->from_step),     qn_arg_signed(r->to_step),
+                           qn_arg_unsigned(r->from.offset), qn_arg_buffer(r->from.buffer),
+                           qn_arg_unsigned(r->to.offset),   qn_arg_buffer(r->to.buffer),
+                           qn_arg_buffer(states),           qn_arg_unsigned(TICKET / 8)};
+    memcpy(args + count, rest, sizeof rest);
+    count += sizeof rest / sizeof *rest;
+    const qn_range range = items(p, p->team ? tiles + 1 : tiles, true);
+    if (!status) status = qn_launch(stream, p->sweep, &range, args, count);
     qn_buffer_destroy(states);
     return status;
 }

@@ -194,6 +194,31 @@ static void long_rows(void **state) {
     end_kernels(&f);
 }
 
+/* So many neighbours are of different rows that parts of all of them are scanned at once: in one kernel or in three. */
+static void long_rows_side_by_side(void **state) {
+    (void)state;
+    kernels_fixture f = make_kernels();
+    const scan_case cases[] = {
+        {QN_F32, QN_F32, QN_SCAN_SUM, {1, 700, 9001}, 1, -1, .high = 1},
+        {QN_I32,
+         QN_I32,
+         QN_SCAN_MAX,
+         {1, 513, 9024},
+         1,
+         -1e9,
+         .high = 1e9,
+         .reverse = true,
+         .in_place = true},
+        {QN_F64, QN_F64, QN_SCAN_SUM, {1, 400, 9001}, 1, 0, .high = 1, .exclusive = true},
+        {QN_BF16, QN_F32, QN_SCAN_LOG_SUM_EXP, {3, 300, 3001}, 1, -3, .high = 3},
+        {QN_U8, QN_U8, QN_SCAN_MIN, {9100, 1, 600}, 2, 0, .high = 255, .exclusive = true, .layout = 1},
+        {QN_F32, QN_F32, QN_SCAN_SUM, {1, 1025, 8500}, 1, -1, .high = 1, .exclusive = true, .reverse = true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (testing("cpu") || testing("cuda")) check_scan(&f, &cases[i], (uint32_t)i);
+    end_kernels(&f);
+}
+
 static void sums_are_the_same_each_time(void **state) {
     (void)state;
     kernels_fixture f = make_kernels();
@@ -282,6 +307,7 @@ int main(void) {
         cmocka_unit_test(sums_wrap_in_what_is_kept),
         cmocka_unit_test(any_dimension_and_any_strides),
         cmocka_unit_test(long_rows),
+        cmocka_unit_test(long_rows_side_by_side),
         cmocka_unit_test(sums_are_the_same_each_time),
         cmocka_unit_test(nans_count_only_where_nothing_else_is),
         cmocka_unit_test(wrong_scans_are_refused),
