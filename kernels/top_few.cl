@@ -1,9 +1,9 @@
 // The `wanted` first of each row in the order of a sort, where they are few: the row is read once. What could be among the first,
 // as it is no later than so many that were read before, is kept; so that of random keys nearly all are looked at and forgotten.
 // By -D: KEY, BITS, FLOAT or SIGNED, DESCENDING (ordered.h); DIGIT, the bits of a digit; INDEX: the type of places in a row, where they are asked for. GROUP
-// work-items a work-group, at least twice as many as are wanted, or 1 on processors. SORTED: a power of two, at least as many as
-// are wanted. LAST: the work-group has the row alone, and writes the results. Else it is one of several that have a part of a row, and writes
-// its own first ones to `found_keys` and `found_places`: all parts' first, then all parts' second, ... MERGE: it reads those.
+// work-items a work-group, at least twice as many as are wanted, each with AHEAD keys at a time, or 1 on processors. ONCE: these are the whole row. SORTED: a
+// power of two, at least as many as are wanted. LAST: the work-group has the row alone, and writes the results. Else it is one of several that have a part
+// of a row, and writes its own first ones to `found_keys` and `found_places`: all parts' first, then all parts' second, ... MERGE: it reads those.
 //
 // Candidates are pairs of a key and a place, which differ: so the order is that of a sort that keeps equal keys in theirs.
 #include "ordered.h"
@@ -76,9 +76,10 @@ static void find(SOURCE_PARAMS, ulong begin, ulong end, uint wanted, local pool 
 
 #else
 
-#include "sort_pairs.h"
-
-enum { ROOM = 4 * GROUP, BINS = 1 << DIGIT, AHEAD = 16 };
+#ifndef AHEAD
+#define AHEAD 16
+#endif
+enum { ROOM = 4 * GROUP, BINS = 1 << DIGIT };
 
 typedef struct pool {
     KEY keys[ROOM];
@@ -118,7 +119,7 @@ static void take_digit(limit *l, bool of_key, uint low, uint digit, uint count, 
     l->done = count == l->left;
 }
 
-// Of the first `count` candidates; of `own` keys, one a work-item, where that is asked for.
+// Of the first `count` candidates; of `own` keys, one a work-item, where that is asked for: then some more may pass.
 static limit find_limit(local memory *m, uint count, uint wanted, bool of_own, KEY own) {
     enum { EACH = BINS > GROUP ? BINS / GROUP : 1, LEVELS = (BITS + 32) / DIGIT };
     limit l = {0, 0, 0, 0, wanted, 0};
@@ -146,7 +147,10 @@ static limit find_limit(local memory *m, uint count, uint wanted, bool of_own, K
         if (before < l.left && l.left <= before + here) {
             uint e = 0;
             while (before + m->found[first + e] < l.left) before += m->found[first + e++];
-            take_digit(&l, of_key, low, first + e, m->found[first + e], before);
+            const uint count_here = m->found[first + e], spare = of_own ? wanted / 4 : 0;
+            const bool close = count_here <= l.left - before + spare;
+            take_digit(&l, of_key, low, first + e, count_here, before);
+            l.done = close;
             m->shared = l;
         }
         BARRIER;
@@ -231,18 +235,25 @@ static void find(SOURCE_PARAMS, ulong begin, ulong end, uint wanted, local memor
     if (ME == 0) m->p.count = 0;
     BARRIER;
     load_keys(next, SOURCE, begin, end);
+#ifdef ONCE
+    const ulong first = begin;
+    {
+#else
     #pragma unroll 1
     for (ulong first = begin; first < end; first += AHEAD * GROUP) {
+#endif
         const bool whole = end - first >= AHEAD * GROUP;
         KEY key[AHEAD], least = NO_KEY;
         #pragma unroll
         for (uint a = 0; a < AHEAD; a++) key[a] = ORDER(next[a]);
+#ifndef ONCE
         load_keys(next, SOURCE, first + AHEAD * GROUP, end);
+#endif
         const uint before = m->p.count;
         #pragma unroll
         for (uint a = 0; a < AHEAD; a++) least = min(least, key[a]);
         // As many as are wanted are no later than this: the least keys of so many work-items.
-        if (first == begin && whole) bound = last_of(find_limit(m, 0, wanted, true, least));
+        if (first == begin) bound = last_of(find_limit(m, 0, wanted, true, least));
         BARRIER; // all know `before`
         if (may_be(least, bound, ties)) {
             #pragma unroll
@@ -268,7 +279,24 @@ static void find(SOURCE_PARAMS, ulong begin, ulong end, uint wanted, local memor
 #endif
     }
     BARRIER;
-    if (m->p.count > wanted) drop_late(m, wanted);
+    if (m->p.count > BINS) drop_late(m, wanted);
+}
+
+// Candidates' places in their order, into `found`: how many are before each, which SLICES work-items count.
+static void rank_all(local memory *m, uint count) {
+    enum { SLICES = 4 };
+    const uint slice = ME % SLICES;
+    for (uint i = ME; i < count; i += GROUP) m->found[i] = 0;
+    BARRIER;
+    for (uint i = ME / SLICES; i < count; i += GROUP / SLICES) {
+        const KEY key = m->p.keys[i];
+        const uint place = m->p.places[i];
+        uint before = 0;
+        for (uint j = slice; j < count; j += SLICES)
+            before += m->p.keys[j] < key || (m->p.keys[j] == key && m->p.places[j] < place);
+        atomic_add(&m->found[i], before);
+    }
+    BARRIER;
 }
 
 #endif
@@ -293,20 +321,26 @@ kernel GROUP_SIZE void find_first(ulong length, ulong part, uint parts, uint wan
 #if GROUP == 1
     local pool memory, *const p = &memory;
     find(SOURCE, begin, end, wanted, p);
+    const uint count = wanted;
+#define RANK(i) (i)
 #else
     local memory m;
     local pool *const p = &m.p;
     find(SOURCE, begin, end, wanted, &m);
-    sort_pairs(p->keys, p->places, p->count);
+    const uint count = p->count;
+    rank_all(&m, count);
+#define RANK(i) ((i) < count ? m.found[i] : (i))
 #endif
-    for (uint i = ME; i < wanted; i += GROUP) {
+    for (uint i = ME; i < max(count, wanted); i += GROUP) {
+        const uint at = RANK(i);
+        if (at >= wanted) continue;
 #ifndef LAST
-        to[(row * wanted + i) * parts + number] = p->keys[i];
-        indices[(row * wanted + i) * parts + number] = p->places[i];
+        to[(row * wanted + at) * parts + number] = i < count ? p->keys[i] : NO_KEY;
+        indices[(row * wanted + at) * parts + number] = i < count ? p->places[i] : ~0u;
 #else
-        to[to_begin + row * wanted + i] = key_of(p->keys[i]);
+        to[to_begin + row * wanted + at] = key_of(p->keys[i]);
 #ifdef INDEX
-        indices[indices_begin + row * wanted + i] = (INDEX)p->places[i];
+        indices[indices_begin + row * wanted + at] = (INDEX)p->places[i];
 #endif
 #endif
     }

@@ -2,6 +2,7 @@
    row is a work-group's; where rows are few and long they are cut into parts. Where most of a row is wanted it is sorted. Where few are,
    kernels/top_few.cl reads the row once. Many short rows on a processor, without places, are another thing (network.h). */
 #include <stdio.h>
+#include <string.h>
 
 #include "kernels/network.h"
 
@@ -126,16 +127,30 @@ static void options_of(const request *r, const plan *p, const char *kernels, boo
     if (sorted) snprintf(text + at, size - (size_t)at, " -D SORTED=%u", room);
 }
 
+/* A row whose keys a work-group holds in registers, so that few of them are candidates: `ahead` keys a work-item. */
+static uint32_t hold_row(const qn_kernels *kernels, const request *r, plan *p) {
+    enum { BYTES = 128, MOST = 512 };
+    const uint32_t size = qn__element(r->d->from.type)->size, ahead = BYTES / (size < 4 ? 4 : size);
+    uint32_t group = FEW_GROUP;
+    while (group < MOST && (uint64_t)group * ahead < r->length) group *= 2;
+    if ((uint64_t)group * ahead < r->length || group > kernels->info.max_local_size[0] ||
+        group > kernels->info.max_group_size)
+        return 0;
+    p->group = group;
+    return ahead;
+}
+
 static qn_status make_few(qn_kernels *kernels, const request *r, plan *p) {
-    char text[256], last[288], merge[288];
+    char text[256], last[320], merge[288];
     p->digit = 8;
     const bool processor = qn__is_processor(kernels);
     p->group = processor ? 1 : FEW_GROUP;
     choose_parts(kernels, r, 3, p);
-    /* Of a short row less is read at a time, and more work-groups share a unit. */
-    if (!processor && p->parts == 1 && r->wanted <= FEW_GROUP / 4) p->group = FEW_GROUP / 2;
+    const uint32_t ahead = !processor && p->parts == 1 ? hold_row(kernels, r, p) : 0;
     options_of(r, p, "FEW", true, text, sizeof text);
     snprintf(last, sizeof last, "%s -D LAST", text);
+    if (ahead)
+        snprintf(last + strlen(last), sizeof last - strlen(last), " -D ONCE -D AHEAD=%u", (unsigned)ahead);
     snprintf(merge, sizeof merge, "%s -D LAST -D MERGE", text);
     const bool parts = p->parts > 1;
     qn_status status =

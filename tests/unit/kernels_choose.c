@@ -128,6 +128,12 @@ static void any_number_of_any_row(void **state) {
         {QN_U8, QN_U32, 1, 70001, 64, 0, 200, true, WORST_FIRST},
         {QN_F32, QN_U32, 2, 4096, 10, -1, 1, true, ANY_ORDER},
         {QN_F32, QN_U32, 5, 4097, 100, -1, 1, false, ANY_ORDER},
+        /* rows that a work-group of a GPU holds */
+        {QN_F32, QN_U32, 3, 12001, 64, -1, 1, false, ANY_ORDER},
+        {QN_F32, QN_U32, 2, 16384, 128, -1, 1, true, BEST_FIRST},
+        {QN_U8, QN_I32, 2, 9001, 64, 7, 7, false, ANY_ORDER},
+        {QN_I64, QN_U32, 3, 8192, 33, -1e12, 1e12, false, ANY_ORDER},
+        {QN_BF16, QN_U64, 2, 8193, 90, -1, 1, true, ANY_ORDER},
         /* so many rows that processors have one a lane */
         {QN_F32, QN_U32, 37, 977, 10, -1, 1, false, ANY_ORDER},
         {QN_I32, QN_U32, 35, 703, 64, -1e9, 1e9, true, ANY_ORDER},
