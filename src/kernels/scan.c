@@ -34,7 +34,7 @@ typedef struct plan {
 enum { SWEEP_SUBS = 4, SWEEP_REGISTERS = 48 };
 
 /* Where work-items have rows of their own: elements of a slice. */
-enum { SWEEP_SLICES = 8, SWEEP_DEPTH = 32 };
+enum { SWEEP_SLICES = 4, SWEEP_DEPTH = 32 };
 
 /* How the work is cut. */
 typedef struct shape {
