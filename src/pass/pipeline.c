@@ -78,9 +78,10 @@ static const phase phases[] = {
       {"unroll", qn__pass_unroll, 2, LOOPS, ALL}}},
     {"where accesses lie",
      1,
-     {{"reach", qn__pass_reach, 1, FUNCTION, ALL},
-      {"guard", qn__pass_guard, 0, MODULE, ALL},
-      {"mem2reg", qn__pass_mem2reg, 1, FUNCTION, ONLY(wants_quiet_loops)}}},
+     {{"reach", qn__pass_reach, 1, FUNCTION, ALL}, {"guard", qn__pass_guard, 0, MODULE, ALL}}},
+    {"what is noted of accesses, in the functions with checks, too",
+     1,
+     {{"mem2reg", qn__pass_mem2reg, 1, FUNCTION, ONLY(wants_quiet_loops)}}},
     {"loops",
      1,
      {{"licm", qn__pass_licm, 2, FUNCTION, ALL},
@@ -148,8 +149,9 @@ typedef struct runner {
     qn__pass_context context;
     qn__arena scratch;
     jmp_buf escape;
-    jmp_buf *outer;     /* the module's own */
-    progress *progress; /* by function */
+    jmp_buf *outer;       /* the module's own */
+    progress *progress;   /* by function */
+    size_t num_functions; /* that the phase began with; those that a pass adds are the next one's */
 } runner;
 
 static bool is_for(const pass *p, const qn__target *target) {
@@ -212,7 +214,7 @@ static void note_seen(progress *pr, const phase *ph, const pass *p) {
 static void run_on_functions(runner *r, const phase *ph, const pass *p, size_t n) {
     ir_module *module = r->context.module;
     bool any = false;
-    for (size_t f = 0; f < module->functions.len && !r->context.error; f++) {
+    for (size_t f = 0; f < r->num_functions && !r->context.error; f++) {
         progress *pr = &r->progress[f];
         ir_function *function = r->context.function = module->functions.data[f];
         if (!function->body || pr->done || pr->seen[n] == pr->version) continue;
@@ -240,7 +242,7 @@ static void run_pass(runner *r, const phase *ph, const pass *p, size_t n) {
 static bool next_round(runner *r) {
     const ir_module *module = r->context.module;
     bool any = false;
-    for (size_t f = 0; f < module->functions.len; f++) {
+    for (size_t f = 0; f < r->num_functions; f++) {
         progress *pr = &r->progress[f];
         const ir_function *function = module->functions.data[f];
         pr->done = !function->body || pr->version == pr->started || !(pr->again || has_work(function));
@@ -253,8 +255,9 @@ static bool next_round(runner *r) {
 
 static void start_phase(runner *r) {
     const ir_module *module = r->context.module;
-    r->progress = QN__NEW_ARRAY(module->arena, progress, module->functions.len + 1);
-    for (size_t f = 0; f < module->functions.len; f++) r->progress[f].version = r->progress[f].started = 1;
+    r->num_functions = module->functions.len;
+    r->progress = QN__NEW_ARRAY(module->arena, progress, r->num_functions + 1);
+    for (size_t f = 0; f < r->num_functions; f++) r->progress[f].version = r->progress[f].started = 1;
 }
 
 static void run_phase(runner *r, const phase *ph) {

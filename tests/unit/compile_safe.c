@@ -232,12 +232,47 @@ static void loops_that_only_read_note_nothing(void **state) {
     }
 }
 
+static void note_variable(ir_instr *i, void *user) { *(bool *)user |= i->op == IR_VAR; }
+
+/* Functions with checks, which a pass adds, go through all that comes behind it, and nothing else does: each of several kernels
+   knows what it reaches, and none keeps in memory what its loops note. */
+static void several_kernels_are_alike(void **state) {
+    (void)state;
+    enum { KERNELS = 8 };
+    char source[4096] = "";
+    for (int k = 0; k < KERNELS; k++)
+        snprintf(source + strlen(source), sizeof source - strlen(source),
+                 "kernel void k%d(global float *y, global const float *x, global const uint *r) {\n"
+                 "    uint i = get_global_id(0); float s = 0;\n"
+                 "    for (uint k = r[i]; k < r[i + 1]; k++) s += x[k];\n    y[i] = s;\n}\n",
+                 k);
+    const qn__compile_request request = {
+        .source = source, .target.kind = QN__TARGET_PTX, .level = 2, .safe = true, .verify = true};
+    qn__compile_result result;
+    if (qn__compile(&request, &result)) fail_msg("%s", result.log);
+    assert_int_equal(result.info.num_kernels, 2 * KERNELS); /* each with one that checks */
+    const qn__kernel_info *first = &result.info.kernels[0];
+    assert_true(first->num_reach > 0);
+    for (int k = 1; k < 2 * KERNELS; k++) {
+        assert_int_equal(result.info.kernels[k].num_reach, first->num_reach);
+        assert_memory_equal(result.info.kernels[k].reach, first->reach,
+                            first->num_reach * sizeof *first->reach);
+    }
+    for (size_t f = 0; f < result.module->functions.len; f++) {
+        bool has_variables = false;
+        qn__ir_walk(result.module->functions.data[f]->body, note_variable, &has_variables);
+        if (has_variables) fail_msg("%s has variables", result.module->functions.data[f]->name);
+    }
+    qn__compile_free(&result);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_bounded_is_not_checked),
         cmocka_unit_test(indices_from_memory_are_checked_alone),
         cmocka_unit_test(rows_are_whole_vectors),
         cmocka_unit_test(loops_that_only_read_note_nothing),
+        cmocka_unit_test(several_kernels_are_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
