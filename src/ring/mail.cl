@@ -61,7 +61,7 @@ static void qn__ring_free_mail(const qn_ring *ring, uint index, uint sequence, b
     global uchar *slot = qn__mail_slot(ring->mail, index, QN_RING_IN_SLOT);
     const uint next = sequence + (QN_RING_MAIL - 1);
     if (released)
-        atomic_store_explicit(QN__NEAR(slot), next, memory_order_relaxed, memory_scope_device);
+        atomic_store_explicit(QN__NEAR(slot), next, QN__FENCED_RELEASE, memory_scope_device);
     else
         atomic_store_explicit(QN__NEAR(slot), next, memory_order_release, memory_scope_device);
     if (!ring->mail_alone) qn__mail_count(ring->mail, QN__MAIL_CREDITS, 1);
@@ -134,10 +134,12 @@ static bool qn__ring_reserve_mail(qn_ring *ring, uint link, uint *position) {
 
 /* A launch that failed may have posted what it has not counted. */
 static void qn__ring_begin_link(qn_ring *ring, uint link) {
-    const uint tail = *qn__mail_word(ring->links[link], QN__MAIL_TAIL), capacity = ring->link_capacity[link];
-    ring->link_tail[link] = ring->link_room[link] = tail;
+    const uint capacity = ring->link_capacity[link];
+    ring->link_tail[link] = ring->link_room[link] = 0;
     ring->link_alone[link] = capacity && *qn__mail_word(ring->links[link], QN__MAIL_ALONE) != 0;
-    if (!ring->link_alone[link]) return;
+    if (!ring->link_alone[link] || QN__ITEM != 0) return;
+    const uint tail = *qn__mail_word(ring->links[link], QN__MAIL_TAIL); /* which nobody else moves */
+    ring->link_tail[link] = ring->link_room[link] = tail;
     const uint sequence = qn__mail_sequence(qn__mail_slot(ring->links[link], tail & (capacity - 1), ring->link_slot[link]));
     if (sequence == tail + 1 || sequence == tail + capacity) ring->link_tail[link] = ring->link_room[link] = tail + 1;
 }
@@ -146,7 +148,7 @@ static void qn__ring_begin_link(qn_ring *ring, uint link) {
 static void qn__ring_post_mail(qn_ring *ring, uint link, global uchar *slot, uint at) {
     atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_release, memory_scope_device);
     ring->released_near = true;
-    atomic_store_explicit(QN__NEAR(slot), at, memory_order_relaxed, memory_scope_device);
+    atomic_store_explicit(QN__NEAR(slot), at, QN__FENCED_RELEASE, memory_scope_device);
     if (ring->link_alone[link]) *qn__mail_word(ring->links[link], QN__MAIL_TAIL) = ring->link_tail[link] = at;
 }
 
@@ -191,11 +193,10 @@ static void qn__ring_begin_more(qn_ring *ring, global uchar **more) {
 #if QN_RING_MAIL > 0
     /* A launch that failed has left what it was at. */
     ring->mail_head = 0;
-    if (QN_RING_GROUPS > 1) return;
+    if (QN_RING_GROUPS > 1 || QN__ITEM != 0) return;
     ring->mail_head = *qn__mail_word(ring->mail, QN__MAIL_HEAD);
     const uint last = ring->mail_head - 1;
     const uint index = last & (QN_RING_MAIL - 1);
-    if (QN__ITEM != 0) return;
     if (qn__mail_sequence(qn__mail_slot(ring->mail, index, QN_RING_IN_SLOT)) == last + 1) qn__ring_free_mail(ring, index, last + 1, false);
 #endif
 }

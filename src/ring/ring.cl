@@ -25,9 +25,11 @@
 #ifdef __OPENCL_VERSION__
 #define QN__LOAD_FENCED(word)         QN__LOAD(word, relaxed)
 #define QN__STORE_FENCED(word, value) QN__STORE(word, value, relaxed)
+#define QN__FENCED_RELEASE            memory_order_relaxed
 #else /* ThreadSanitizer knows no fences */
 #define QN__LOAD_FENCED(word)         QN__LOAD(word, acquire)
 #define QN__STORE_FENCED(word, value) QN__STORE(word, value, release)
+#define QN__FENCED_RELEASE            memory_order_release
 #endif
 #define QN__HALVES(word) (uint)(word), (uint)((word) >> 32)
 #define QN__RING_MAILED  0x80000000u /* of what a look has found: it lies in the mail */
@@ -161,7 +163,7 @@ static void qn__ring_begin(qn_ring *ring, global qn__ring_control *control, glob
     ring->slot = 0;
 #if QN_RING_GROUPS == 1 /* else others move them */
     for (uint band = 0; band < QN_RING_BANDS; band++)
-        ring->heads[band] = in_ends[(QN__RING_HEADS + band) * QN__RING_LINE];
+        ring->heads[band] = QN__ITEM == 0 ? in_ends[(QN__RING_HEADS + band) * QN__RING_LINE] : 0;
     ring->tail = ring->room;
 #endif
     ring->busy = ring->counted = ring->leaving = ring->released = false;
@@ -303,7 +305,11 @@ static bool qn__ring_has_room(qn_ring *ring) {
 /* ---- other rings ---- */
 
 #if QN_RING_MAIL + QN_RING_LINKS > 0
+#ifdef __OPENCL_VERSION__
 #include "ring_mail.cl"
+#else
+#include "mail.cl"
+#endif
 #endif
 
 #if QN_RING_MAIL == 0
@@ -546,6 +552,13 @@ static global uchar *qn__ring_found(const qn_ring *ring, uint found) {
     return qn__ring_in_slot(ring, found - 1);
 }
 
+/* Copies the message to where the handler has it. */
+static void qn__ring_fetch(const qn_ring *ring, uint found) {
+    global uchar *slot = qn__ring_found(ring, found);
+    for (uint i = QN__ITEM; i < QN_RING_IN_SLOT / 16; i += QN__RING_ITEMS)
+        ring->block[i] = ((global uint4 *)slot)[i];
+}
+
 /* Waits for the next message; all work-items of the group call it. false: the kernel is to end. */
 static bool qn_ring_receive(qn_ring *ring) {
     const uint found = qn__ring_poll(ring);
@@ -554,9 +567,7 @@ static bool qn_ring_receive(qn_ring *ring) {
         if (qn__ring_is_first()) QN__STORE(ring->report->status, QN__GROUP_PARKED, release);
         return false;
     }
-    global uchar *slot = qn__ring_found(ring, found);
-    for (uint i = QN__ITEM; i < QN_RING_IN_SLOT / 16; i += QN__RING_ITEMS)
-        ring->block[i] = ((global uint4 *)slot)[i];
+    qn__ring_fetch(ring, found);
     QN__BARRIER(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     if (qn__ring_is_first()) {
         local const qn__ring_slot *copy = (local const qn__ring_slot *)ring->block;

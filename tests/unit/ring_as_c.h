@@ -5,13 +5,23 @@
 #ifndef RING_AS_C_H
 #define RING_AS_C_H
 
+/* Messages of other rings that there is room for, where a test has them; work-items of a group that handle one together. */
+#ifndef AS_C_MAIL
+#define AS_C_MAIL 0
+#undef AS_C_ITEMS
+#define AS_C_ITEMS 1
+#else
+#define QN__RING_MORE_PARAMETERS
+#define QN__RING_MORE qn__mail, qn__link0
+#endif
+
 #include "../../src/ring/queue.c"
 
 #define QN_RING_IN_SLOT      80
 #define QN_RING_OUT_SLOT     80
 #define QN_RING_IN_CAPACITY  AS_C_CAPACITY
 #define QN_RING_OUT_CAPACITY (2 * AS_C_CAPACITY)
-#define QN__RING_ITEMS       (AS_C_BATCH ? AS_C_BATCH : 1)
+#define QN__RING_ITEMS       (AS_C_BATCH ? AS_C_BATCH : AS_C_ITEMS)
 #define QN__RING_BATCHES     AS_C_BATCH
 #define QN_RING_PER_ITEM     AS_C_PER_ITEM
 #define QN__RING_IS_FAR      0
@@ -19,8 +29,8 @@
 #define QN_RING_GROUPS       AS_C_GROUPS
 #define QN_RING_SENDS        1
 #define QN_RING_STAYS        AS_C_STAYS
-#define QN_RING_MAIL         0
-#define QN_RING_LINKS        0
+#define QN_RING_MAIL         AS_C_MAIL
+#define QN_RING_LINKS        (AS_C_MAIL ? 1 : 0)
 #define QN_RING_BLOCKS       0
 #define QN_RING_REVOKES      AS_C_REVOKES
 
@@ -68,6 +78,8 @@ static union {
 static uint32_t in_ends[QN__RING_END_LINES * QN__RING_LINE], out_ends[QN__RING_END_LINES * QN__RING_LINE];
 static _Alignas(16) unsigned char in_slots[QN_RING_IN_CAPACITY * 80], out_slots[QN_RING_OUT_CAPACITY * 80];
 
+#if !AS_C_MAIL
+
 /* Answers each message with what it has. */
 static void run_kernel(void) {
     qn__ring_control *qn__control = &shared.control;
@@ -87,6 +99,8 @@ static void run_kernel(void) {
     while (qn_ring_receive(&ring)) qn_ring_reply(&ring, qn_ring_payload(&ring), 16);
 #endif
 }
+
+#endif
 
 /* Positions of the input begin at `first`, those of the output behind it, or where they are negative as numbers with a sign. */
 static void set_up_queues(uint32_t first) {
@@ -111,6 +125,8 @@ static void set_up_queues(uint32_t first) {
     shared.control.budget = QN__RING_FOREVER;
 }
 
+#if !AS_C_MAIL
+
 /* Whether a launch that finds its output full believes that it has room. */
 static bool full_output_has_room(void) {
     qn__ring_control *qn__control = &shared.control;
@@ -122,5 +138,7 @@ static bool full_output_has_room(void) {
     QN_RING(ring);
     return qn__ring_has_room(&ring);
 }
+
+#endif
 
 #endif
