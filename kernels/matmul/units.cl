@@ -1,8 +1,8 @@
 // qn_kernels_matmul by matrix units (qn_matrix in docs/language.md), for the types that they take. WM by WN sub-groups of LANES
 // work-items compute SM by SN elements each, as fragments of 16 by 16. By -D: A_UNIT, B_UNIT: the operands' types in the
 // language; BITS: an integer of their size, as which they are moved; SIZE, its bytes; STAGES: so many tiles have room, and all but one
-// are on their way by async copies (BYTES are two fragments' then). Tiles lie in local memory as in global
-// memory, in pieces of 16 bytes: fragments are loaded in either order.
+// are on their way by async copies (BYTES are two fragments' then); DIRECT: sums are stored as they are, by fragments. Tiles lie in local memory as in
+// global memory, in pieces of 16 bytes: fragments are loaded in either order.
 // Groups: as in tile.cl.
 #include "numbers.h"
 
@@ -315,6 +315,23 @@ kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void matmul(PARAMETERS
         multiply_tile(sum, a_tile[now], b_tile[now], y, x);
     }
 
+#ifdef DIRECT
+    // Of a whole tile.
+    if (inside && here.own_row == row && here.own_column == column) {
+#ifdef SPLIT
+        global SUM *to = work + ((get_group_id(1) * get_num_groups(2) + get_group_id(2)) * s.m + row + y) * s.n + column + x;
+        const ulong pitch = s.n;
+#else
+        global SUM *to = (global SUM *)out + at.out + (row + y) * s.out_row + column + x;
+        const ulong pitch = s.out_row;
+#endif
+        #pragma unroll
+        for (uint p = 0; p < SM / SIDE; p++)
+            #pragma unroll
+            for (uint q = 0; q < SN / SIDE; q++) qn_matrix_store(&sum[p][q], to + p * SIDE * pitch + q * SIDE, pitch, qn_row_major);
+        return;
+    }
+#endif
     // Where elements are in fragments is the device's own: sums go through local memory, a fragment at a time.
     const epilogue e = EPILOGUE;
     local SUM4 *strip = strips[get_sub_group_id()];

@@ -130,7 +130,14 @@ static void set_range(const qn_kernels *kernels, const qn__matmul *q, const qn__
     p->finish_range = (qn_range){.global = {q->n, q->m, batches}};
 }
 
-static void add_units(text *t, const qn_kernels *kernels, const qn__matmul *q, const qn__matmul_variant *v) {
+/* Whether rows of sums are rows of the results, or of the parts of k, as they are, and begin where fragments may. */
+static bool stores_sums(const qn__matmul *q, bool splits) {
+    if (q->n % 4) return false;
+    return splits || (q->plain && q->arrays[QN__MATMUL_OUT].type == sum_of(q) && has_store4(q));
+}
+
+static void add_units(text *t, const qn_kernels *kernels, const qn__matmul *q, const qn__matmul_variant *v,
+                      const qn__matmul_plan *p) {
     static const char *const bits[] = {[1] = "uchar", [2] = "ushort", [4] = "uint", [8] = "ulong"};
     const qn_element a = q->arrays[QN__MATMUL_A].type, b = q->arrays[QN__MATMUL_B].type;
     const uint32_t size = qn__element(a)->size;
@@ -139,6 +146,7 @@ static void add_units(text *t, const qn_kernels *kernels, const qn__matmul *q, c
         qn__matmul_unit(q, a), qn__matmul_unit(q, b));
     add(t, " -D BYTES=%u -D LANES=%u", (unsigned)qn__matmul_units_bytes(q), kernels->info.sub_group_size);
     if (qn__matmul_is_double(q)) add(t, " -D STAGES=%d", QN__MATMUL_STAGES);
+    if (stores_sums(q, p->splits > 1)) add(t, " -D DIRECT");
     add_operand(t, q, QN__MATMUL_A);
     add_operand(t, q, QN__MATMUL_B);
 }
@@ -169,7 +177,7 @@ static void add_family(text *t, const qn_kernels *kernels, const qn__matmul *q, 
     } else if (v->family == QN__BY_TILES) {
         add_tile(t, q, v);
     } else if (v->family == QN__BY_UNITS) {
-        add_units(t, kernels, q, v);
+        add_units(t, kernels, q, v, p);
     } else if (v->family == QN__BY_PACKED) {
         qn__matmul_packed_options(kernels, q, qn__matmul_batches(q), t->at + t->size, sizeof t->at - t->size);
         t->size += strlen(t->at + t->size);
