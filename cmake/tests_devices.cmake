@@ -114,7 +114,7 @@ foreach(library wgpu_native webgpu_dawn)
 endforeach()
 
 # Rings by launches with copies. Those with mail take lavapipe minutes to compile.
-foreach(name ring_basic ring_queues ring_failure ring_service ring_stopping)
+foreach(name ring_basic ring_queues ring_failure ring_load ring_service ring_stopping)
     foreach(library wgpu_native webgpu_dawn)
         quern_device_test(webgpu unit.${library}.${name} ${PROJECT_SOURCE_DIR}/tests/on_webgpu ${library} $<TARGET_FILE:quern>
                           $<TARGET_FILE:unit_${name}>)

@@ -137,6 +137,8 @@ void qn__ring_mirror_destroy(qn_ring *ring);
 /* Around a launch, under the lock: what the host has done goes to the device, and what the kernel has done comes back. */
 qn_status qn__ring_mirror_send(qn_ring *ring);
 qn_status qn__ring_mirror_fetch(qn_ring *ring);
+/* The launch has not come about. */
+void qn__ring_mirror_call_off(qn_ring *ring);
 /* Whether a launch is under way of which the host knows nothing yet. Any thread. */
 bool qn__ring_mirror_is_away(const qn_ring *ring);
 /* Shows the host what a launch that has ended has done; true: there was one. Under the lock; any thread, which takes it. */

@@ -89,6 +89,7 @@ qn_status qn__ring_submit(qn_ring *ring) {
     if (!status) status = ring->desc.mode == QN_RING_LAUNCHES ? submit_graph(ring) : submit_kernel(ring);
     if (status) {
         number_launch(ring, before);
+        if (ring->mirror) qn__ring_mirror_call_off(ring);
         return status;
     }
     if (ring->mirror) status = qn__ring_mirror_fetch(ring);

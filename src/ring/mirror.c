@@ -119,12 +119,10 @@ static void number_copies(const qn__ring_queue *queue) {
 }
 
 /* The copies of a band's slots between two positions have changed; of a new queue all of them. */
-static qn_status send_slots(qn_ring *ring, qn__ring_queue *queue, uint32_t band, uint32_t begin,
+static qn_status send_slots(qn_ring *ring, const qn__ring_queue *queue, uint32_t band, uint32_t begin,
                             uint32_t end) {
-    qn_status status = queue->mirrored.is_new ? transfer(ring, queue, band, 0, queue->capacity, TO_DEVICE)
-                                              : transfer(ring, queue, band, begin, end - begin, TO_DEVICE);
-    if (!status) queue->mirrored.sent[band] = end;
-    return status;
+    if (queue->mirrored.is_new) return transfer(ring, queue, band, 0, queue->capacity, TO_DEVICE);
+    return transfer(ring, queue, band, begin, end - begin, TO_DEVICE);
 }
 
 /* ---- blocks ---- */
@@ -191,6 +189,14 @@ static bool copy_in(const qn__ring_queue *in, uint32_t band, uint32_t at) {
     return true;
 }
 
+/* Behind one that is still being put in nothing is taken; where the oldest are revoked, the kernel may have been given older messages in
+   these slots, which it passes over then. The end of what changes. */
+static uint32_t hide_rest(const qn_ring *ring, uint32_t band, uint32_t at, uint32_t end) {
+    if (ring->desc.policy != QN_RING_DROP_OLDEST) return at;
+    for (; at != end; at++) set_sequence(copy_at(&ring->in, band, at), at);
+    return end;
+}
+
 static qn_status send_band(qn_ring *ring, uint32_t band) {
     qn__ring_queue *in = &ring->in;
     const uint32_t end = atomic_load_explicit(&in->at[band], memory_order_acquire);
@@ -201,7 +207,9 @@ static qn_status send_band(qn_ring *ring, uint32_t band) {
     for (at = begin; at != end && !status && copy_in(in, band, at); at++)
         if (sequence_of(copy_at(in, band, at)) == at + 1)
             status = send_block(ring, block_of(ring, copy_at(in, band, at)));
-    return status ? status : send_slots(ring, in, band, begin, at);
+    if (!status) status = send_slots(ring, in, band, begin, hide_rest(ring, band, at, end));
+    if (!status) in->mirrored.sent[band] = at;
+    return status;
 }
 
 /* Slots that the host has given back. */
@@ -214,8 +222,10 @@ static qn_status send_room(qn_ring *ring) {
     for (; at != end && sequence_of(qn__ring_queue_slot(out, 0, at)) == at + out->capacity; at++)
         set_sequence(copy_at(out, 0, at), at + out->capacity);
     const qn_status status = send_slots(ring, out, 0, begin, at);
-    if (!status) out->mirrored.is_new = false;
-    return status;
+    if (status) return status;
+    out->mirrored.sent[0] = at;
+    out->mirrored.is_new = false;
+    return QN_OK;
 }
 
 static uint64_t control_size(const qn_ring *ring) {
@@ -239,6 +249,7 @@ static void copy_words(void *to, const void *from, uint64_t size) {
 static qn_status send_control(qn_ring *ring) {
     qn__ring_control *to = control_copy(ring, 1 + TO);
     copy_words(to, ring->control, control_size(ring));
+    atomic_store_explicit(&to->command, atomic_load(&ring->control->command), memory_order_relaxed);
     for (uint32_t band = 0; band < QN__RING_BANDS_MOST; band++)
         ring->mirror->revoked[band] = atomic_load_explicit(&to->revoked[band], memory_order_relaxed);
     return qn_stream_write(ring->stream, ring->control_buffer, 0, to, control_size(ring));
@@ -267,8 +278,10 @@ static void note_messages(qn_ring *ring) {
     if (m->messages > ring->desc.budget || ring->desc.mail_capacity) m->messages = ring->desc.budget;
 }
 
+/* It says first that there is a launch, and reads the command then: who pauses the ring stores the command, and looks then whether there is one. */
 qn_status qn__ring_mirror_send(qn_ring *ring) {
     qn__ring_queue *in = &ring->in;
+    atomic_store(&ring->mirror->phase, AWAY);
     lock_revoked(ring);
     qn_status status = in->mirrored.is_new ? transfer_block_words(ring, TO_DEVICE) : QN_OK;
     if (in->mirrored.is_new) number_copies(in);
@@ -310,10 +323,10 @@ qn_status qn__ring_mirror_fetch(qn_ring *ring) {
     m->wants_all = m->missing = false;
     qn_status status = transfer(ring, &ring->out, 0, ring->out.mirrored.seen[0], m->replies, FROM_DEVICE);
     if (!status) status = transfer_block_words(ring, FROM_DEVICE);
-    if (!status) status = fetch_control(ring);
-    atomic_store(&m->phase, AWAY);
-    return status;
+    return status ? status : fetch_control(ring);
 }
+
+void qn__ring_mirror_call_off(qn_ring *ring) { atomic_store(&ring->mirror->phase, HERE); }
 
 bool qn__ring_mirror_is_away(const qn_ring *ring) {
     return ring->mirror && atomic_load(&ring->mirror->phase) != HERE;
