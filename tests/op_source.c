@@ -337,8 +337,8 @@ static const row idioms[] = {
     {1 << OP_UCHAR, "F", "convert_%F(as_qn_e4m3%x(a)) * convert_%F(as_qn_e5m2%x(b))", 0, 0},
     {1 << OP_UCHAR, "I", "convert_%I(as_qn_e5m2%x(a))", 0, 0},
     {U16, "T",
-     "as_%T(convert_qn_bf16%x(convert_%F(as_qn_bf16%x(a | (%T)0x1000)) + convert_%F(as_qn_bf16%x(b | "
-     "(%T)0x1000))))",
+     "as_%T(convert_qn_bf16%x(convert_%F(as_qn_bf16%x((%T)(a | (%T)0x1000))) + "
+     "convert_%F(as_qn_bf16%x((%T)(b | (%T)0x1000)))))",
      0, 0},
     {1 << OP_HALF, "v:U", "(as_%U(a) << (%U)1) | (as_%U(a) >> (%U)15)", 0, 0},
     {1 << OP_HALF, "s:U", "(ushort)((as_ushort(a) << 8) | (as_ushort(a) >> 8))", 0, 0},
