@@ -130,7 +130,8 @@ static bool machine_can(const machine *m, const op_kernel *kernel) {
         if (kind == OP_HALF && !(m->info.capabilities & QN_CAN_F16)) return false;
         if (kind == OP_DOUBLE && !(m->info.capabilities & QN_CAN_F64)) return false;
     }
-    return true;
+    /* bits of others may be taken for some */
+    return m->info.capabilities & QN_CAN_F64 || !strstr(kernel->text, "double");
 }
 
 /* ---- batches ---- */
