@@ -126,9 +126,20 @@ static int write_program(const qn_ring_desc *desc, uint32_t message_size, const 
     return handle < 0 ? handle : head + handle;
 }
 
-/* PTX's assembler keeps registers for as many groups of one work-item as a multiprocessor can have; of a ring it has one or two. The
-   caller's options come behind it, and may say less. */
-#define MORE_REGISTERS "-cl-nv-maxrregcount=255 "
+/* Registers of a work-item; 0: as the compiler sees fit. PTX's assembler keeps some for as many groups as a multiprocessor could have, and
+   with a group of 256 has 48 for each work-item; of a ring it has a few, and one more may come beside them. */
+static uint32_t count_registers(const qn_ring *ring) {
+    enum { ALL = 65536, MOST = 255, FEW = 64, UNIT = 8 };
+    const uint32_t units = ring->device_info.compute_units;
+    if (ring->items == 1) return MOST;
+    if (ring->batches || !units) return 0;
+    const uint32_t beside = (ring->desc.groups + units - 1) / units + 1;
+    const uint32_t registers = ALL / (ring->items * beside) / UNIT * UNIT;
+    return registers <= FEW ? 0 : registers < MOST ? registers : MOST;
+}
+
+/* The caller's options come behind it, and may say less. */
+#define REGISTERS "-cl-nv-maxrregcount="
 
 static qn_status compile(qn_ring *ring, const qn_ring_desc *desc, const char *options, qn_header *headers,
                          qn_define *defines) {
@@ -204,9 +215,11 @@ qn_status qn__ring_compile(qn_ring *ring, const qn_ring_desc *desc) {
     qn_header *headers = ring->allocator.allocate(user, room * sizeof *headers);
     qn_define *defines = ring->allocator.allocate(user, room * sizeof *defines);
     const char *given = program->options ? program->options : "";
-    const size_t size = strlen(given) + sizeof MORE_REGISTERS;
+    const size_t size = strlen(given) + sizeof REGISTERS + 16;
+    const uint32_t registers = count_registers(ring);
     char *options = ring->allocator.allocate(user, size);
-    if (options) snprintf(options, size, "%s%s", ring->items == 1 ? MORE_REGISTERS : "", given);
+    if (options && registers) snprintf(options, size, REGISTERS "%u %s", (unsigned)registers, given);
+    if (options && !registers) snprintf(options, size, "%s", given);
     qn_status status = headers && defines && options ? compile(ring, desc, options, headers, defines)
                                                      : qn__ring_fail(ring, QN_ERROR_OUT_OF_MEMORY,
                                                                      "qn_ring_create: out of host memory");
