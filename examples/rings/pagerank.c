@@ -62,7 +62,8 @@ static const char source[] =
     "    for (uint i = begin + get_local_id(0); i < begin + SIZE && out.scale != 1; i += get_local_size(0))\n"
     "        g->rank[i] *= out.scale, g->share[i] *= out.scale;\n"
     "    barrier(CLK_GLOBAL_MEM_FENCE);\n"
-    "    for (uint i = begin + get_local_id(0); i < begin + SIZE; i += get_local_size(0)) {\n"
+    "    const uint each = SIZE / get_local_size(0), first = begin + get_local_id(0) * each;\n"
+    "    for (uint i = first; i < first + each; i++) {\n" /* the first nodes of sites have most edges */
     "        const float rank = new_rank(g, i, g->share);\n"
     "        change += fabs(rank - g->rank[i]);\n"
     "        g->rank[i] = rank;\n"
@@ -222,6 +223,7 @@ static qn_status make_actors(run *r, actors *a) {
                                .state_type = "graph",
                                .groups = is_gpu ? PARTS : 1,
                                .group_size = is_gpu ? ITEMS : 1,
+                               .idle = is_gpu ? QN_RING_CONTINUOUS : QN_RING_ADAPTIVE,
                                .links = 1,
                                .mail_capacity = 2 * PARTS};
     qn_status status = QN_OK;
