@@ -18,11 +18,12 @@ enum phase {
 
 struct qn__ring_mirror {
     _Atomic int phase;
-    uint64_t since_ns, id;                 /* of the launch; id: of the first message that it may take */
-    uint32_t messages;                     /* that a work-group of it takes at most */
-    uint32_t replies;                      /* slots of the output that come back with its reports */
-    bool wants_all;                        /* the second step: of all that may have changed */
-    bool missing;                          /* the launch has ended, and its reports have not come */
+    uint64_t since_ns, id; /* of the launch; id: of the first message that it may take */
+    uint32_t messages;     /* that a work-group of it takes at most */
+    uint32_t replies;      /* slots of the output that come back with its reports */
+    bool wants_all;        /* the second step: of all that may have changed */
+    bool missing;          /* the launch has ended, and its reports have not come */
+    bool called_off;       /* what was copied for a launch that was refused may still be on its way */
     uint32_t revoked[QN__RING_BANDS_MOST]; /* as the kernel knows it */
     uint32_t heads[QN__RING_BANDS_MOST * QN__RING_LINE];
 };
@@ -281,9 +282,13 @@ static void note_messages(qn_ring *ring) {
 /* It says first that there is a launch, and reads the command then: who pauses the ring stores the command, and looks then whether there is one. */
 qn_status qn__ring_mirror_send(qn_ring *ring) {
     qn__ring_queue *in = &ring->in;
-    atomic_store(&ring->mirror->phase, AWAY);
+    struct qn__ring_mirror *m = ring->mirror;
+    atomic_store(&m->phase, AWAY);
+    qn_status status = m->called_off ? qn_stream_wait(ring->stream, QN_FOREVER) : QN_OK;
+    if (status) return status;
+    m->called_off = false;
     lock_revoked(ring);
-    qn_status status = in->mirrored.is_new ? transfer_block_words(ring, TO_DEVICE) : QN_OK;
+    status = in->mirrored.is_new ? transfer_block_words(ring, TO_DEVICE) : QN_OK;
     if (in->mirrored.is_new) number_copies(in);
     for (uint32_t band = 0; band < in->bands && !status; band++) status = send_band(ring, band);
     if (!status) in->mirrored.is_new = false;
@@ -291,7 +296,7 @@ qn_status qn__ring_mirror_send(qn_ring *ring) {
     unlock_revoked(ring);
     if (!status) status = send_room(ring);
     note_messages(ring);
-    ring->mirror->since_ns = qn__ring_now();
+    m->since_ns = qn__ring_now();
     return status;
 }
 
@@ -326,7 +331,10 @@ qn_status qn__ring_mirror_fetch(qn_ring *ring) {
     return status ? status : fetch_control(ring);
 }
 
-void qn__ring_mirror_call_off(qn_ring *ring) { atomic_store(&ring->mirror->phase, HERE); }
+void qn__ring_mirror_call_off(qn_ring *ring) {
+    ring->mirror->called_off = true;
+    atomic_store(&ring->mirror->phase, HERE);
+}
 
 bool qn__ring_mirror_is_away(const qn_ring *ring) {
     return ring->mirror && atomic_load(&ring->mirror->phase) != HERE;
