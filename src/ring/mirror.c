@@ -94,6 +94,10 @@ static void copy_message(qn__ring_slot *to, const qn__ring_slot *from) {
     if (from->message.size) memcpy(to + 1, from + 1, from->message.size);
 }
 
+static uint64_t offset_of(const qn__ring_queue *queue, const void *copy) {
+    return (uint64_t)((const unsigned char *)copy - queue->slots) - size_of(queue);
+}
+
 enum way { TO_DEVICE, FROM_DEVICE };
 
 /* Copies of slots from a position on; around the queue's end in two pieces. */
@@ -104,8 +108,8 @@ static qn_status transfer(qn_ring *ring, const qn__ring_queue *queue, uint32_t b
     for (uint32_t run; count && !status; at += run, count -= run) {
         const uint32_t left = queue->capacity - (at & (queue->capacity - 1));
         run = count < left ? count : left;
-        unsigned char *copy = (unsigned char *)copy_at(queue, band, at);
-        const uint64_t offset = (uint64_t)(copy - queue->slots) - size_of(queue);
+        void *copy = copy_at(queue, band, at);
+        const uint64_t offset = offset_of(queue, copy);
         const uint64_t size = (uint64_t)run * queue->slot_size;
         status = way == TO_DEVICE ? qn_stream_write(ring->stream, queue->memory, offset, copy, size)
                                   : qn_stream_read(ring->stream, queue->memory, offset, copy, size);
@@ -213,6 +217,20 @@ static qn_status send_band(qn_ring *ring, uint32_t band) {
     return status;
 }
 
+/* Slots that are free have nothing but a number to tell; of small ones all is copied at once. */
+static qn_status send_free(qn_ring *ring, uint32_t begin, uint32_t end) {
+    enum { LARGE = 1024 };
+    const qn__ring_queue *out = &ring->out;
+    if (out->mirrored.is_new || out->slot_size < LARGE) return send_slots(ring, out, 0, begin, end);
+    qn_status status = QN_OK;
+    for (; begin != end && !status; begin++) {
+        const qn__ring_slot *copy = copy_at(out, 0, begin);
+        status =
+            qn_stream_write(ring->stream, out->memory, offset_of(out, copy), copy, sizeof copy->sequence);
+    }
+    return status;
+}
+
 /* Slots that the host has given back. */
 static qn_status send_room(qn_ring *ring) {
     qn__ring_queue *out = &ring->out;
@@ -222,7 +240,7 @@ static qn_status send_room(qn_ring *ring) {
     if (out->mirrored.is_new) number_copies(out);
     for (; at != end && sequence_of(qn__ring_queue_slot(out, 0, at)) == at + out->capacity; at++)
         set_sequence(copy_at(out, 0, at), at + out->capacity);
-    const qn_status status = send_slots(ring, out, 0, begin, at);
+    const qn_status status = send_free(ring, begin, at);
     if (status) return status;
     out->mirrored.sent[0] = at;
     out->mirrored.is_new = false;

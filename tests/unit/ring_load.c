@@ -155,12 +155,90 @@ static void nobody_waits(void **state) {
     finish(&r);
 }
 
+/* Answers of any size, in each of their bytes, some rounds of the queue. */
+static void large_answers(void **state) {
+    (void)state;
+    enum { WORDS = 700, ROUND = 4 };
+    static const char words_text[] = "#include \"quern/ring.cl\"\n"
+                                     "typedef struct words { uint x[700]; } words;\n"
+                                     "void echo(qn_ring *ring, local const words *in) {\n"
+                                     "    qn_ring_reply(ring, in, 4 * in->x[0]);\n"
+                                     "}\n";
+    rig r = start(&(qn_ring_desc){.program = {.source = words_text},
+                                  .handler = "echo",
+                                  .message_type = "words",
+                                  .message_size = WORDS * sizeof(uint32_t),
+                                  .reply_size = WORDS * sizeof(uint32_t),
+                                  .capacity = ROUND,
+                                  .reply_capacity = ROUND});
+    for (uint32_t i = 0; i < 10 * ROUND; i++) {
+        uint32_t in[WORDS], out[WORDS];
+        qn_ring_message message;
+        for (uint32_t k = 0; k < WORDS; k++) in[k] = i * WORDS + k;
+        in[0] = WORDS - i;
+        assert_ok(r.context, qn_ring_send(r.ring, NULL, in, sizeof in, SECONDS(60)));
+        assert_ok(r.context, qn_ring_receive(r.ring, &message, out, sizeof out, SECONDS(60)));
+        assert_int_equal(message.size, 4 * (WORDS - i));
+        assert_memory_equal(out, in, message.size);
+    }
+    finish(&r);
+}
+
+/* From one ring to the other of a device, and back to the host. */
+static void by_way_of_another(void **state) {
+    (void)state;
+    enum { MESSAGES = 300, AHEAD = 20 };
+    static const char next_text[] = "#include \"quern/ring.cl\"\n"
+                                    "typedef struct numbers { int x[4]; } numbers;\n"
+                                    "void next(qn_ring *ring, local const numbers *in) {\n"
+                                    "    numbers out = *in;\n"
+                                    "    out.x[1]++;\n"
+                                    "#if QN_RING_LINKS > 0\n"
+                                    "    qn_ring_forward(ring, 0, &out, sizeof out);\n"
+                                    "#else\n"
+                                    "    qn_ring_reply(ring, &out, sizeof out);\n"
+                                    "#endif\n"
+                                    "}\n";
+    qn_ring_desc desc = {.program = {.source = next_text},
+                         .handler = "next",
+                         .message_type = "numbers",
+                         .bands = 1,
+                         .links = 1};
+    rig first = make(&desc);
+    qn_ring *second;
+    numbers out;
+    desc.links = 0;
+    desc.mail_capacity = 8;
+    desc.message_size = sizeof out;
+    assert_ok(first.context, qn_ring_create(first.device, &desc, &second));
+    assert_ok(first.context, qn_ring_connect(&(qn_ring_link){first.ring, 0, second}, 1));
+    qn_ring *const both[] = {first.ring, second};
+    for (int i = 0; i < 2; i++) {
+        assert_ok(first.context, qn_ring_launch(both[i], QN_FOREVER)); /* some drivers compile it now */
+        assert_ok(first.context, qn_ring_activate(both[i], SECONDS(60)));
+    }
+    for (int i = 0; i < MESSAGES + AHEAD; i++) {
+        const numbers in = {{i}};
+        if (i < MESSAGES)
+            assert_ok(first.context, qn_ring_send(first.ring, NULL, &in, sizeof in, SECONDS(60)));
+        if (i < AHEAD) continue;
+        assert_ok(first.context, qn_ring_receive(second, NULL, &out, sizeof out, SECONDS(60)));
+        assert_int_equal(out.x[0], i - AHEAD);
+        assert_int_equal(out.x[1], 2);
+    }
+    assert_ok(first.context, qn_ring_close(first.ring, SECONDS(60)));
+    first.ring = second;
+    finish(&first);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_oldest_are_dropped),
         cmocka_unit_test(a_pause_is_one),
         cmocka_unit_test(more_answers_than_expected),
         cmocka_unit_test(nobody_waits),
+        cmocka_unit_test(large_answers),
+        cmocka_unit_test(by_way_of_another),
     };
     return run_device_tests(tests);
 }
