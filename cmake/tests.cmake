@@ -39,6 +39,7 @@ endforeach()
 # Rings as on devices without memory that both sides see (src/ring/mirror.c), on the others, too.
 if(TARGET quern_ring_static)
     add_library(quern_ring_mirrored STATIC ${ring_sources} ${ring_text_source})
+    add_dependencies(quern_ring_mirrored quern_ring_objects) # which write the texts' source
     target_compile_definitions(quern_ring_mirrored PRIVATE QN__RING_MIRRORED)
     target_link_libraries(quern_ring_mirrored PRIVATE quern_flags PUBLIC quern_static)
     foreach(name ring_basic ring_batch ring_failure ring_load ring_net ring_queues ring_service ring_stopping)

@@ -231,13 +231,35 @@ static void by_way_of_another(void **state) {
     finish(&first);
 }
 
+/* A device without memory that both sides see runs launches, and says why; a kernel that stays is refused. */
+static void why_it_is_launched(void **state) {
+    (void)state;
+    static const char why[] = "the device has no memory that host and running kernels see alike";
+    rig r = start_answering(&(qn_ring_desc){.bands = 1});
+    qn_device_info device;
+    qn_ring_info info;
+    assert_ok(r.context, qn_device_get_info(r.device, &device));
+    assert_ok(r.context, qn_ring_get_info(r.ring, &info));
+    if (!(device.capabilities & QN_CAN_SHARE_COHERENTLY)) {
+        const qn_ring_desc desc = {.program = {.source = text},
+                                   .handler = "answer",
+                                   .message_type = "numbers",
+                                   .message_size = sizeof(numbers),
+                                   .mode = QN_RING_RESIDENT};
+        qn_ring *none;
+        assert_int_equal(info.mode, QN_RING_LAUNCHES);
+        assert_non_null(strstr(info.reason, why));
+        assert_non_null(strstr(info.reason, "messages are copied before and behind each launch"));
+        assert_fails(r.context, qn_ring_create(r.device, &desc, &none), QN_ERROR_UNSUPPORTED, why);
+    }
+    finish(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_oldest_are_dropped),
-        cmocka_unit_test(a_pause_is_one),
-        cmocka_unit_test(more_answers_than_expected),
-        cmocka_unit_test(nobody_waits),
-        cmocka_unit_test(large_answers),
+        cmocka_unit_test(why_it_is_launched), cmocka_unit_test(the_oldest_are_dropped),
+        cmocka_unit_test(a_pause_is_one),     cmocka_unit_test(more_answers_than_expected),
+        cmocka_unit_test(nobody_waits),       cmocka_unit_test(large_answers),
         cmocka_unit_test(by_way_of_another),
     };
     return run_device_tests(tests);
