@@ -133,8 +133,8 @@ typedef enum qn_ring_state {
 
 /* Makes a ring, with its kernel compiled. On CUDA all rings of a device have to be made before the first is launched, since its
    driver loads no code beside a kernel that stays (qn_stream_set_persistent). Errors: as qn_program_create, qn_kernel_create,
-   qn_buffer_create and qn_stream_set_persistent; QN_ERROR_ARGUMENT, QN_ERROR_RANGE (a size), QN_ERROR_UNSUPPORTED (a
-   group_size above 1 on a software driver (QN_CAN_EMULATE); QN_RING_RESIDENT without QN_CAN_PERSIST and QN_CAN_SHARE_COHERENTLY, or where a driver ends long loops),
+   qn_buffer_create and qn_stream_set_persistent; QN_ERROR_ARGUMENT, QN_ERROR_RANGE (a size), QN_ERROR_UNSUPPORTED (the
+   null device; a group_size above 1 on a software driver (QN_CAN_EMULATE); QN_RING_RESIDENT without QN_CAN_PERSIST and QN_CAN_SHARE_COHERENTLY, or where a driver ends long loops),
    QN_ERROR_LAUNCH_SIZE (more work-groups than the device keeps at a time: the message has the numbers). Any thread. */
 QN_API qn_status qn_ring_create_for(uint32_t header_version, qn_device *device, const qn_ring_desc *desc,
                                     qn_ring **ring);

@@ -151,6 +151,9 @@ static const char *why_not_resident(const qn_device_info *info) {
 static qn_status choose_mode(qn_ring *ring) {
     const qn_device_info *info = &ring->device_info;
     const char *why = why_not_resident(info);
+    if (info->kind == QN_DEVICE_NULL)
+        return qn__ring_fail(ring, QN_ERROR_UNSUPPORTED,
+                             "qn_ring_create: %s computes nothing, and so answers no messages", info->name);
     if (ring->desc.group_size > 1 && info->capabilities & QN_CAN_EMULATE)
         return qn__ring_fail(
             ring, QN_ERROR_UNSUPPORTED,

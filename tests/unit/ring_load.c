@@ -255,11 +255,25 @@ static void why_it_is_launched(void **state) {
     finish(&r);
 }
 
+static void none_on_null(void **state) {
+    (void)state;
+    qn_context *context = make_context(NULL);
+    const qn_ring_desc desc = {.program = {.source = text}, .handler = "answer"};
+    qn_ring *none;
+    assert_fails(context, qn_ring_create(get_device(context, "null"), &desc, &none), QN_ERROR_UNSUPPORTED,
+                 "computes nothing, and so answers no messages");
+    assert_ok(context, qn_context_close(context, SECONDS(60)));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(why_it_is_launched), cmocka_unit_test(the_oldest_are_dropped),
-        cmocka_unit_test(a_pause_is_one),     cmocka_unit_test(more_answers_than_expected),
-        cmocka_unit_test(nobody_waits),       cmocka_unit_test(large_answers),
+        cmocka_unit_test(why_it_is_launched),
+        cmocka_unit_test(none_on_null),
+        cmocka_unit_test(the_oldest_are_dropped),
+        cmocka_unit_test(a_pause_is_one),
+        cmocka_unit_test(more_answers_than_expected),
+        cmocka_unit_test(nobody_waits),
+        cmocka_unit_test(large_answers),
         cmocka_unit_test(by_way_of_another),
     };
     return run_device_tests(tests);
