@@ -26,6 +26,11 @@
 // local: 1, 1
 // arg: buf:uint:70000
 // expect: 2
+// kernel: flat
+// global: 131072, 1
+// local: 1, 2
+// arg: buf:uint:131072
+// expect: 1
 kernel void ids(global uint *x) {
     const uint i = get_global_id(0), group = get_group_id(0) + get_global_offset(0);
     x[i] = i == group && i < get_global_size(0) + get_global_offset(0);

@@ -53,9 +53,10 @@ static qn_status bind(qn__gpu *gpu, const qn__command *launch, const qn__kernel_
 
 /* ---- rows ---- */
 
-/* A launch of one dimension with more groups than the device has in x: each group in y stands for a row of them (QN__IMPLICIT_ROW). */
+/* A launch of one dimension with more groups than the device has in x: each group in y stands for a row of them (QN__IMPLICIT_ROW).
+   Groups of more than one work-item in y overhang: where they lie in y tells which of these are there. */
 static bool has_rows(const qn__command *launch, const qn__kernel_info *kernel) {
-    if (launch->global[1] > 1 || launch->global[2] > 1) return false;
+    if (launch->global[1] > 1 || launch->global[2] > 1 || launch->local[1] > 1) return false;
     for (uint32_t i = 0; i < kernel->num_implicit; i++)
         if (kernel->implicit[i].kind == QN__IMPLICIT_ROW) return true;
     return false;
