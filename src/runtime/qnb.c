@@ -128,9 +128,10 @@ static bool checked_is_sound(const qn__code_info *info, const qn__kernel_info *k
            other->num_params == kernel->num_params;
 }
 
-static bool kernel_is_sound(const qn__kernel_info *kernel, bool has_text, bool has_state) {
+static bool kernel_is_sound(const qn__kernel_info *kernel, qn__target_kind kind, bool has_state) {
     uint32_t locals = 0;
-    if (!kernel->name || (has_text && !kernel->symbol) || kernel->args_size > QN__MAX_ARGS_SIZE) return false;
+    if (!kernel->name || (kind != QN__TARGET_IR && !kernel->symbol) || kernel->args_size > QN__MAX_ARGS_SIZE)
+        return false;
     for (uint32_t i = 0; i < kernel->num_params; i++) {
         if (!param_is_sound(&kernel->params[i], kernel)) return false;
         if (!own_param_is_sound(kernel, i, has_state)) return false;
@@ -144,12 +145,14 @@ static bool kernel_is_sound(const qn__kernel_info *kernel, bool has_text, bool h
         if (implicit->kind != QN__IMPLICIT_BUFFER_OFFSET && implicit->dim > 2) return false;
         if (implicit->kind == QN__IMPLICIT_BUFFER_OFFSET && implicit->dim >= kernel->num_params) return false;
     }
-    return kernel->num_local_units == 0 || kernel->num_local_units == locals;
+    /* WGSL has one array for all */
+    const uint32_t units = kind == QN__TARGET_WGSL && locals ? 1 : locals;
+    return kernel->num_local_units == 0 || kernel->num_local_units == units;
 }
 
 static bool info_is_sound(const qn__code_info *info, qn__target_kind kind) {
     for (uint32_t i = 0; i < info->num_kernels; i++)
-        if (!kernel_is_sound(&info->kernels[i], kind != QN__TARGET_IR, info->total_state > 0) ||
+        if (!kernel_is_sound(&info->kernels[i], kind, info->total_state > 0) ||
             !checked_is_sound(info, &info->kernels[i]))
             return false;
     for (uint32_t i = 0; i < info->num_refused; i++)

@@ -120,6 +120,10 @@ class Compile(ToolTest):
         self.assertIn("var<workgroup>", self.quern("compile", "sized.cl", "--target", "wgsl", "--arch", "subgroups"))
         self.quern("compile", "joined.cl", "--target", "wgsl", "--arch", "sm_80", status=USAGE, error="there are f16 and subgroups")
         self.halves()
+        self.write("locals.cl", "kernel void k(global int *x, local int *a, local long *b, local char *c) {\n"
+                                "    a[0] = x[0];\n    b[0] = x[1];\n    c[0] = 1;\n    x[2] = a[0] + b[0] + c[0];\n}\n")
+        self.quern("compile", "locals.cl", "--target", "wgsl", "-o", "locals.qnb")
+        self.assertIn('"name": "k"', self.quern("compile", "locals.qnb", "--reflect"))  # one length for three
         self.write("chased.cl", "kernel void k(global long *x) {\n    *(global int *)x[0] = 1;\n}\n")
         self.write("wide.cl", "kernel void k(global double *x) { x[0] = 1; }\n")
         self.quern("compile", "wide.cl", "--target", "wgsl", status=COMPILE_ERROR, error="wide.cl:1:")
