@@ -52,10 +52,11 @@ static qn_status add_constants(qn__code *code, char *why) {
 /* The directive, a line at the head of the text, becomes blanks. */
 static void leave_out_enable(char *text) {
     static const char directive[] = "enable subgroups;\n";
-    char *at = text;
-    while (strncmp(at, "enable ", 7) == 0 && strncmp(at, directive, sizeof directive - 1) != 0)
-        at = strchr(at, '\n') + 1;
-    if (strncmp(at, directive, sizeof directive - 1) == 0) memset(at, ' ', sizeof directive - 2);
+    for (char *at = text; at && strncmp(at, "enable ", 7) == 0;) {
+        if (strncmp(at, directive, sizeof directive - 1) == 0) memset(at, ' ', sizeof directive - 2);
+        at = strchr(at, '\n');
+        if (at) at++;
+    }
 }
 
 static qn_status load(qn__code *code, const char *text, size_t size, char *why) {

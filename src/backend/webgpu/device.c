@@ -123,7 +123,8 @@ static qn_status open_device(qn__gpu *gpu, char *why) {
     if (!gpu->blocks) return QN_ERROR_OUT_OF_MEMORY;
     char message[QN__WHY] = "";
     gpu->params = qn__wg_buffer(gpu, WG_USE_UNIFORM | WG_USE_COPY_TO, QN__WG_PARAMS, message);
-    for (int i = 0; i < 2; i++) gpu->nothing[i] = qn__wg_buffer(gpu, WG_USE_STORAGE, 16, message);
+    for (int i = 0; i < 2 && !message[0]; i++)
+        gpu->nothing[i] = qn__wg_buffer(gpu, WG_USE_STORAGE, 16, message);
     if (times) qn__wg_times_begin(gpu);
     if (gpu->queue && gpu->params && gpu->nothing[0] && gpu->nothing[1]) return QN_OK;
     snprintf(why, QN__WHY, "%s gives no queue or no memory%s%.200s", gpu->dialect->name,
