@@ -117,8 +117,9 @@ QN_API const char *qn_status_text(qn_status status);
 
 /* A sentence about the last failed call of the calling thread on this context ("" if none); for
    QN_ERROR_COMPILE the whole build log. Of what it quotes, long names are cut. After a call that failed without any
-   object to tell its context by, as qn_context_create does, or while there was no memory to keep its sentence (then the
-   first 255 bytes of it), the sentence about that, whichever the context; NULL: only such a one. Valid until the thread's next failing call. Any thread. */
+   object to tell its context by, as qn_context_create does, or while there was no memory to keep its sentence, the first
+   255 bytes of the sentence about that, whichever the context; NULL: only such a one. Valid until the thread's next
+   failing call. Any thread. */
 QN_API const char *qn_error_message(const qn_context *context);
 
 /* For libraries that stand above this one and answer for calls of their own: leaves `message` (copied) as the sentence
@@ -609,8 +610,9 @@ typedef struct qn_translate_desc {
     const char *target;
     const char *dump_pass;
     bool reflect;
-    /* ptx: "sm_60" ... "sm_121"; NULL: the lowest that the kernel can do with. wgsl: extensions of the device, "f16,subgroups":
-       f16, without which halves are integers' work, and sub-groups of consecutive work-items, without which local memory does it. */
+    /* ptx: "sm_60" ... "sm_121"; NULL: the lowest that the kernel can do with. wgsl: the device's
+       extensions, "f16,subgroups", or one of them; NULL: none. Without f16 halves are integers' work. Sub-groups have to
+       consist of consecutive work-items; without them they are done with local memory. */
     const char *arch;
     size_t *size; /* if not NULL: gets the bytes of *text, without the zero behind it */
 } qn_translate_desc;

@@ -2,8 +2,8 @@
    values and memory a kernel has, text.c names, types and lines, data.c constants, ops.c operations on values, memory.c
    what touches memory, half.c f16, atomic.c atomics, group.c ids and barriers, sub_group.c sub-groups, flow.c constructs.
 
-   WGSL has words: integers are u32, those of 8 and 16 bits with zeros above, f16 is the u32 of its bits (arithmetic on all
-   three has been lowered). An i64 is a vec2<u32>, low word first, or its low word alone where nothing else is wanted.
+   WGSL has words: integers are u32, those of 8 and 16 bits with zeros above, f16 is the u32 of its bits, or the
+   language's own (half.c); arithmetic on all three has been lowered. An i64 is a vec2<u32>, low word first, or its low word alone where nothing else is wanted.
    It has no addresses: a pointer is an offset into the array that its class of objects lies in (pass/points_to.c), and
    where a class consists of several buffers a vec2<u32>, whose second word is the buffer's place in the class. */
 #ifndef QN__WGSL_INTERNAL_H
@@ -166,9 +166,8 @@ bool qn__wgsl_group(wgsl_emitter *e, const ir_instr *instr); /* false: none of i
 
 /* ---- sub_group.c ---- */
 
-extern const char
-    *const qn__wgsl_directives; /* at the head of a module with sub-groups, but for other extensions */
-extern const char *const qn__wgsl_numbers; /* the ids in a work-group that is one line */
+extern const char *const qn__wgsl_directives; /* of a module with sub-groups, behind other extensions */
+extern const char *const qn__wgsl_numbers;    /* the ids in a work-group that is one line */
 const char *qn__wgsl_sub_group_query(wgsl_emitter *e, ir_op op);
 const char *qn__wgsl_sub_group(wgsl_emitter *e, const ir_instr *instr); /* NULL: none of its */
 
