@@ -70,9 +70,11 @@ static void drop_oldest(qn_ring *ring, uint32_t band) {
 /* What is revoked is told by a position, which must not look like a later one when positions have wrapped. */
 static void follow_up(qn_ring *ring, uint32_t band) {
     _Atomic uint32_t *revoked = &ring->control->revoked[band];
-    const uint32_t at = atomic_load_explicit(&ring->in.at[band], memory_order_relaxed);
+    uint32_t at = atomic_load_explicit(&ring->in.at[band], memory_order_relaxed);
     if (at - atomic_load_explicit(revoked, memory_order_relaxed) < 1u << 30) return;
     pthread_mutex_lock(&ring->drop_lock);
+    /* Others may have gone on, and revoked what is behind the position that was loaded. */
+    at = atomic_load_explicit(&ring->in.at[band], memory_order_relaxed);
     if (at - atomic_load_explicit(revoked, memory_order_relaxed) >= 1u << 30)
         atomic_store_explicit(revoked, at - ring->in.capacity, memory_order_relaxed);
     pthread_mutex_unlock(&ring->drop_lock);
