@@ -1,9 +1,10 @@
 // The `wanted` first of each row in the order of a sort, where they are few: the row is read once. What could be among the first,
 // as it is no later than so many that were read before, is kept; so that of random keys nearly all are looked at and forgotten.
-// By -D: KEY, BITS, FLOAT or SIGNED, DESCENDING (ordered.h); DIGIT, the bits of a digit; INDEX: the type of places in a row, where they are asked for. GROUP
-// work-items a work-group, at least twice as many as are wanted, each with AHEAD keys at a time, or 1 on processors. ONCE: these are the whole row. SORTED: a
-// power of two, at least as many as are wanted. LAST: the work-group has the row alone, and writes the results. Else it is one of several that have a part
-// of a row, and writes its own first ones to `found_keys` and `found_places`: all parts' first, then all parts' second, ... MERGE: it reads those.
+// By -D: KEY, BITS, FLOAT or SIGNED, DESCENDING (ordered.h); DIGIT, the bits of a digit; INDEX: the type of places in a row, where they are asked for.
+// GROUP work-items a work-group: 1 on processors, with SORTED, a power of two, at least as many as are wanted; else at least twice as many as are
+// wanted, each with AHEAD keys at a time. ONCE: these are the whole row. LAST: the work-group has the row alone, and writes the results. Else it is one
+// of several that have a part of a row, and writes its own first ones to `found_keys` and `found_places`: all parts' first, then all parts' second, ...
+// MERGE: it reads those.
 //
 // Candidates are pairs of a key and a place, which differ: so the order is that of a sort that keeps equal keys in theirs.
 #include "ordered.h"

@@ -127,14 +127,16 @@ static void options_of(const request *r, const plan *p, const char *kernels, boo
     if (sorted) snprintf(text + at, size - (size_t)at, " -D SORTED=%u", room);
 }
 
-/* A row whose keys a work-group holds in registers, so that few of them are candidates: `ahead` keys a work-item. */
+/* A row whose keys a work-group holds in registers, so that few of them are candidates: so many keys a work-item. 0: it does not, or
+   there is no local memory for the candidates of so many work-items. */
 static uint32_t hold_row(const qn_kernels *kernels, const request *r, plan *p) {
-    enum { BYTES = 128, MOST = 512 };
+    enum { BYTES = 128, MOST = 512, PLACE = 4, CANDIDATES = 4 /* a work-item */, COUNTS = 2048 };
     const uint32_t size = qn__element(r->d->from.type)->size, ahead = BYTES / (size < 4 ? 4 : size);
     uint32_t group = FEW_GROUP;
     while (group < MOST && (uint64_t)group * ahead < r->length) group *= 2;
+    const uint64_t local = (uint64_t)group * CANDIDATES * (size + PLACE) + COUNTS;
     if ((uint64_t)group * ahead < r->length || group > kernels->info.max_local_size[0] ||
-        group > kernels->info.max_group_size)
+        group > kernels->info.max_group_size || local > kernels->info.local_memory)
         return 0;
     p->group = group;
     return ahead;
@@ -147,7 +149,7 @@ static qn_status make_few(qn_kernels *kernels, const request *r, plan *p) {
     p->group = processor ? 1 : FEW_GROUP;
     choose_parts(kernels, r, 3, p);
     const uint32_t ahead = !processor && p->parts == 1 ? hold_row(kernels, r, p) : 0;
-    options_of(r, p, "FEW", true, text, sizeof text);
+    options_of(r, p, "FEW", processor, text, sizeof text);
     snprintf(last, sizeof last, "%s -D LAST", text);
     if (ahead)
         snprintf(last + strlen(last), sizeof last - strlen(last), " -D ONCE -D AHEAD=%u", (unsigned)ahead);
