@@ -103,7 +103,7 @@ static void see(ir_instr *i, void *user) {
     case IR_INSERT:
     case IR_SHUFFLE:
     case IR_SELECT: see_move(s, i); break;
-    case IR_FCONVERT: break;
+    case IR_FCONVERT: join_values(s, i->operands[0], i->results[0]); break; /* of f16 to f16 */
     default: mark_values(s, i); break;
     }
 }
