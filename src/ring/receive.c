@@ -178,8 +178,9 @@ static qn_status await_reply(qn_ring *ring, qn__ring_pending *call, qn__ring_wai
         is_dropped = stopped && !done && is_empty(ring);
         if (!done && !status && !is_dropped) status = pass_time(ring, wait, &in_time);
     }
+    if (status) sort_out(ring, call, &done); /* what came before a failure holds */
     if (!done) forget(ring, call);
-    if (status) return status;
+    if (status && !call->done) return status;
     if (is_dropped && !call->done)
         return qn__ring_fail(ring, QN_ERROR_STATE,
                              "qn_ring_call: ring '%s' was stopped, and message %llu dropped", ring->label,
@@ -293,6 +294,7 @@ static qn_status take(qn_ring *ring, target *to) {
 
 static qn_status receive(qn_ring *ring, const char *function, target *to, uint64_t timeout_ns) {
     qn__ring_wait wait = qn__ring_wait_begin(timeout_ns);
+    qn_status failure = QN_OK; /* before which something may have come */
     for (bool in_time = true;;) {
         qn_status status = QN_OK;
         const int state = atomic_load(&ring->state);
@@ -303,14 +305,14 @@ static qn_status receive(qn_ring *ring, const char *function, target *to, uint64
             qn__ring_kick_after(ring);
             return QN_OK;
         }
+        if (failure) return failure;
         if (state == QN_RING_CREATED || state == QN_RING_STOPPED)
             return qn__ring_fail(ring, QN_ERROR_STATE, "%s: ring '%s' is %s, and nothing is left of it",
                                  function, ring->label, qn__ring_state_name(state));
         if (!in_time)
             return qn__ring_fail(ring, QN_ERROR_TIMEOUT, "%s: nothing came from ring '%s' in %llu us",
                                  function, ring->label, (unsigned long long)(timeout_ns / 1000));
-        status = pass_time(ring, &wait, &in_time);
-        if (status) return status;
+        failure = pass_time(ring, &wait, &in_time);
     }
 }
 

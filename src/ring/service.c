@@ -200,6 +200,7 @@ static void look(qn_ring *ring, qn__ring_wait *wait) {
     qn__ring_supervise(ring);
     qn__ring_write_report(ring);
     pthread_mutex_lock(&ring->receive_lock);
+    if (status) settle(ring, service->num_async > 0 || ring->routes); /* what came before a failure holds */
     if (status) give_up_put(ring, false, 0, status);
     look_for_events(ring, status);
     qn__ring_pending *done = take_done(service);

@@ -196,6 +196,56 @@ static void note_status(void *user, qn_status status, const qn_ring_message *rep
     *(_Atomic int *)user = (int)status;
 }
 
+typedef struct caller {
+    const rig *r;
+    numbers in, out;
+    qn_status status;
+} caller;
+
+static void *call_once(void *argument) {
+    caller *c = argument;
+    c->status = qn_ring_call(c->r->ring, &c->in, sizeof c->in, &c->out, sizeof c->out, SECONDS(60));
+    return NULL;
+}
+
+/* The answer to a message before the one that fails arrives, though the host may see both at once: to who receives, calls, or has left a
+   callback. */
+static void an_answer_before_a_failure(void **state) {
+    (void)state;
+    for (int how = 0; how < 3; how++) {
+        rig r = start_counting(0);
+        caller c = {.r = &r, .in = {{1, 1 << 14}}}; /* below what software drivers end a loop at */
+        pthread_t thread;
+        numbers out;
+        _Atomic int told = -1;
+        assert_ok(r.context, qn_ring_pause(r.ring, SECONDS(60)));
+        if (how == 0) {
+            assert_ok(r.context, qn_ring_send(r.ring, NULL, &c.in, sizeof c.in, SECONDS(60)));
+        } else if (how == 1) {
+            assert_int_equal(pthread_create(&thread, NULL, call_once, &c), 0);
+        } else {
+            assert_ok(r.context, qn_ring_call_async(r.ring, &c.in, sizeof c.in, note_status, (void *)&told,
+                                                    SECONDS(60)));
+        }
+        for (int i = 0; i < 60000 && stats_of(&r).sent < 1; i++) pause_ms(1);
+        send(&r, -1);
+        assert_ok(r.context, qn_ring_resume(r.ring, SECONDS(60)));
+        if (how == 0) {
+            c.status = qn_ring_receive(r.ring, NULL, &out, sizeof out, SECONDS(60));
+            assert_fails(r.context, qn_ring_receive(r.ring, NULL, &out, sizeof out, SECONDS(60)),
+                         QN_ERROR_KERNEL_FAILED, "gave up message 2 with code 42");
+        } else if (how == 1) {
+            pthread_join(thread, NULL);
+        } else {
+            for (int i = 0; i < 60000 && told < 0; i++) pause_ms(1);
+            c.status = (qn_status)told;
+        }
+        assert_int_equal(c.status, QN_OK);
+        qn_ring_destroy(r.ring);
+        qn_context_destroy(r.context);
+    }
+}
+
 /* Who waits goes on to, but those whose message it was. */
 static void restarts_by_itself(void **state) {
     (void)state;
@@ -477,21 +527,14 @@ static void nothing_else_waits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_poisoned_message),
-        cmocka_unit_test(a_handler_that_never_comes_back),
-        cmocka_unit_test(closing_in_the_midst),
-        cmocka_unit_test(restarts_by_itself),
-        cmocka_unit_test(too_many_failures),
-        cmocka_unit_test(restarted_by_hand),
-        cmocka_unit_test(supervised_checkpoints),
-        cmocka_unit_test(nothing_else_waits),
-        cmocka_unit_test(a_fault_in_the_handler),
-        cmocka_unit_test(restarts_after_a_fault),
-        cmocka_unit_test(an_access_outside_that_is_counted),
-        cmocka_unit_test(a_budget_of_iterations),
-        cmocka_unit_test(a_loop_by_hand_has_no_budget),
-        cmocka_unit_test(a_launch_that_is_refused),
-        cmocka_unit_test(findings_name_the_handler),
+        cmocka_unit_test(a_poisoned_message),         cmocka_unit_test(a_handler_that_never_comes_back),
+        cmocka_unit_test(an_answer_before_a_failure), cmocka_unit_test(closing_in_the_midst),
+        cmocka_unit_test(restarts_by_itself),         cmocka_unit_test(too_many_failures),
+        cmocka_unit_test(restarted_by_hand),          cmocka_unit_test(supervised_checkpoints),
+        cmocka_unit_test(nothing_else_waits),         cmocka_unit_test(a_fault_in_the_handler),
+        cmocka_unit_test(restarts_after_a_fault),     cmocka_unit_test(an_access_outside_that_is_counted),
+        cmocka_unit_test(a_budget_of_iterations),     cmocka_unit_test(a_loop_by_hand_has_no_budget),
+        cmocka_unit_test(a_launch_that_is_refused),   cmocka_unit_test(findings_name_the_handler),
     };
     return run_device_tests(tests);
 }
