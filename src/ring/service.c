@@ -317,8 +317,10 @@ static qn_status enlist(qn_ring *ring, qn__ring_pending *call) {
     return status;
 }
 
-static bool is_pending(const qn_ring *ring, uint64_t id) {
+/* The call, or its memory: mostly it is the last one still, where many wait. */
+static bool is_pending(const qn_ring *ring, const qn__ring_pending *call, uint64_t id) {
     const qn__ring_pending *at = ring->pending;
+    if (at && ring->pending_end == &call->next) return call->id == id;
     while (at && at->id != id) at = at->next;
     return at != NULL;
 }
@@ -326,7 +328,7 @@ static bool is_pending(const qn_ring *ring, uint64_t id) {
 /* A call that was not sent, unless its callback is due all the same, since its time is over. */
 static bool withdraw(qn_ring *ring, qn__ring_pending *call, uint64_t id) {
     pthread_mutex_lock(&ring->receive_lock);
-    const bool waits = is_pending(ring, id);
+    const bool waits = is_pending(ring, call, id);
     if (waits) {
         qn__ring_remove_pending(ring, call);
         ring->service.num_async--;
@@ -337,7 +339,7 @@ static bool withdraw(qn_ring *ring, qn__ring_pending *call, uint64_t id) {
 
 void qn__ring_service_sent(qn_ring *ring, qn__ring_pending *call, uint64_t id, uint32_t stops) {
     pthread_mutex_lock(&ring->receive_lock);
-    if (is_pending(ring, id)) {
+    if (is_pending(ring, call, id)) {
         call->is_put = true;
         call->stops = stops;
         qn__ring_service_due(ring); /* the ring may have stopped since */
