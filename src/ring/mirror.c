@@ -467,7 +467,7 @@ static void show_band(qn_ring *ring, uint32_t band, uint32_t count) {
     if ((int32_t)(*seen - *sent) > 0) *sent = *seen;
 }
 
-/* `parked` is last, as the next launch may come then. */
+/* `parked` is last, as whoever sees it sees what the launch has done. */
 static void show_control(qn_ring *ring) {
     const qn__ring_control *back = control_copy(ring, 1 + BACK);
     copy_words(ring->control + 1, back + 1, control_size(ring) - sizeof *back);
@@ -487,8 +487,8 @@ static void show(qn_ring *ring, const news *n) {
         show_band(ring, band, m->wants_all ? head - ring->in.mirrored.seen[band] : n->taken[band]);
     }
     unlock_revoked(ring);
-    atomic_store(&m->phase, HERE);
     show_control(ring);
+    atomic_store(&m->phase, HERE);
 }
 
 bool qn__ring_mirror_update(qn_ring *ring) {
