@@ -277,6 +277,7 @@ struct qn_ring {
     void *block_bytes;        /* as the host sees it */
     struct qn__ring_gpu *gpu; /* NULL: not opened yet; under the lock */
     bool routes;              /* it has outlets by the host */
+    bool closes;              /* others of its network do not look after it; under the net's lock */
 
     _Atomic uint32_t senders;        /* threads that are at the input's host end */
     _Atomic uint64_t next_id, clock; /* hybrid logical clock of the host's side */
@@ -379,6 +380,7 @@ uint32_t qn__ring_mail_depth(const qn_ring *ring);
 bool qn__ring_links_have_room(const qn_ring *ring);
 /* The mail and empty outlets; their end. */
 qn_status qn__ring_mail_create(qn_ring *ring);
+void qn__ring_begin_close(qn_ring *ring);
 void qn__ring_leave_net(qn_ring *ring);
 void qn__ring_mail_destroy(qn_ring *ring);
 /* Sends on a message to another device's ring, if there is room. Under the receive lock. */

@@ -146,7 +146,7 @@ qn_status qn__ring_kick_net(qn_ring *ring, bool looks) {
     qn__ring_net_lock(ring);
     for (uint32_t i = 0; i < ring->net->count && !status; i++) {
         qn_ring *other = ring->net->rings[i];
-        if (!other) continue;
+        if (!other || other->closes) continue;
         /* Who waits for that one is told what was wrong. */
         if (looks && other != ring && qn__ring_look(other)) continue;
         qn__ring_mirror_look(other);

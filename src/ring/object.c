@@ -416,6 +416,27 @@ qn_status qn_ring_create_for(uint32_t header, qn_device *device, const qn_ring_d
     return QN_OK;
 }
 
+/* From then on no thread is at its stream: those that wait for others of its network leave it alone. */
+void qn__ring_begin_close(qn_ring *ring) {
+    qn__ring_service_end(ring);
+    qn__ring_end_report(ring);
+    qn__ring_net_lock(ring);
+    ring->closes = true;
+    qn__ring_net_unlock(ring);
+    atomic_store(&ring->control->command, QN__RING_DROP);
+}
+
+/* What a launch has sent on counts for those that have it, also where the host learns of it behind the launch's end. */
+static qn_status see_last_launch(qn_ring *ring, qn__ring_wait *wait) {
+    qn_status status = QN_OK;
+    while (ring->net && ring->launched && !status && qn__ring_mirror_is_away(ring) &&
+           atomic_load(&ring->state) != QN_RING_FAILED) {
+        status = qn__ring_look(ring);
+        if (!qn__ring_wait_more(wait)) break;
+    }
+    return status;
+}
+
 qn_status qn_ring_close(qn_ring *ring, uint64_t timeout_ns) {
     if (!ring) return QN_OK;
     qn_status status = qn__ring_check(ring, "qn_ring_close");
@@ -424,13 +445,13 @@ qn_status qn_ring_close(qn_ring *ring, uint64_t timeout_ns) {
         return qn__ring_fail(ring, QN_ERROR_STATE,
                              "qn_ring_close: a callback cannot close the ring '%s' that calls it",
                              ring->label);
-    qn__ring_service_end(ring);
-    qn__ring_end_report(ring);
-    atomic_store(&ring->control->command, QN__RING_DROP);
-    status = qn_stream_close(ring->stream, timeout_ns);
+    qn__ring_begin_close(ring);
+    qn__ring_wait wait = qn__ring_wait_begin(timeout_ns);
+    const qn_status seen = see_last_launch(ring, &wait);
+    status = qn_stream_close(ring->stream, qn__ring_wait_left(&wait));
     qn__ring_leave_net(ring);
     release(ring);
-    return status;
+    return status ? status : seen;
 }
 
 void qn_ring_destroy(qn_ring *ring) { qn_ring_close(ring, 1000000000u); }

@@ -1,4 +1,5 @@
 /* Rings that send to each other, on any device: pipelines, fans, topics, circles, barriers, and rings of two devices. */
+#include "ring/internal.h"
 #include "ring_support.h"
 
 /* What a node does with a message, by x[3]. One text for all nodes, since each kind of ring is a kernel to compile. */
@@ -374,6 +375,71 @@ static void all_sizes(void **state) {
     }
 }
 
+typedef struct waiter {
+    qn_ring *ring;
+    _Atomic bool ends;
+    _Atomic int looks, wrong;
+} waiter;
+
+/* Waits for long enough to look at all rings of the network, again and again. */
+static void *wait_for_nothing(void *argument) {
+    waiter *w = argument;
+    while (!atomic_load(&w->ends)) {
+        const qn_status status = qn_ring_receive(w->ring, NULL, NULL, 0, SECONDS(1) / 100);
+        if (status != QN_ERROR_TIMEOUT) atomic_store(&w->wrong, status);
+        atomic_fetch_add(&w->looks, 1);
+    }
+    return NULL;
+}
+
+/* A ring is closed while others of its network are waited for, by threads that look after it, too. Its thread is held up between the
+   end of its stream and leaving the network, when there still is a message to launch it for. */
+static void a_close_beside_others(void **state) {
+    (void)state;
+    net n = begin();
+    qn_ring *a = add_node(&n), *b = add_last(&n);
+    const numbers in = {{1, 0, 0, GO_ON}};
+    const qn_ring_message message = {.size = sizeof in};
+    pthread_t thread;
+    waiter w = {.ring = b};
+    assert_ok(n.r.context, qn_ring_connect((qn_ring_link[]){{a, 0, b}}, 1));
+    go(&n);
+    assert_int_equal(pthread_create(&thread, NULL, wait_for_nothing, &w), 0);
+    qn__ring_begin_close(a);
+    assert_ok(n.r.context, qn_stream_close(a->stream, SECONDS(60)));
+    a->stream = NULL;
+    atomic_store(&a->control->command, QN__RING_RUN);
+    assert_true(qn__ring_queue_put(&a->in, 0, &message, &in));
+    const int looks = atomic_load(&w.looks);
+    while (atomic_load(&w.looks) < looks + 3) pause_ms(1);
+    assert_ok(n.r.context, qn_ring_close(a, SECONDS(60)));
+    atomic_store(&w.ends, true);
+    pthread_join(thread, NULL);
+    assert_int_equal(w.wrong, QN_OK);
+    assert_ok(n.r.context, qn_ring_close(b, SECONDS(60)));
+    assert_ok(n.r.context, qn_context_close(n.r.context, SECONDS(60)));
+}
+
+/* A ring is closed while its launch is under way, of which the host knows nothing yet: what it sends on arrives. (Others are told by then to
+   take nothing more.) */
+static void sent_on_at_a_close(void **state) {
+    (void)state;
+    net n = begin();
+    qn_ring *a = add_node(&n), *b = add_last(&n);
+    numbers out;
+    assert_ok(n.r.context, qn_ring_connect((qn_ring_link[]){{a, 0, b}}, 1));
+    go(&n);
+    const bool arrives = a->mirror != NULL;
+    assert_ok(n.r.context, qn_ring_send(a, NULL, &(numbers){{5, 0, 0, GO_ON}}, sizeof(numbers), SECONDS(60)));
+    assert_ok(n.r.context, qn_ring_close(a, SECONDS(60)));
+    if (arrives) {
+        assert_ok(n.r.context, qn_ring_receive(b, NULL, &out, sizeof out, SECONDS(60)));
+        assert_int_equal(out.x[0], 16);
+    }
+    assert_ok(n.r.context, qn_ring_close(b, SECONDS(60)));
+    assert_ok(n.r.context, qn_context_close(n.r.context, SECONDS(60)));
+}
+
 /* From one device to another and back, by the host. */
 static void two_devices(void **state) {
     (void)state;
@@ -400,9 +466,17 @@ static void two_devices(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_pipeline),      cmocka_unit_test(fans),      cmocka_unit_test(topics),
-        cmocka_unit_test(round_and_round), cmocka_unit_test(barriers),  cmocka_unit_test(nothing_there),
-        cmocka_unit_test(poisoned_mail),   cmocka_unit_test(all_sizes), cmocka_unit_test(two_devices),
+        cmocka_unit_test(a_pipeline),
+        cmocka_unit_test(fans),
+        cmocka_unit_test(topics),
+        cmocka_unit_test(round_and_round),
+        cmocka_unit_test(barriers),
+        cmocka_unit_test(nothing_there),
+        cmocka_unit_test(poisoned_mail),
+        cmocka_unit_test(all_sizes),
+        cmocka_unit_test(a_close_beside_others),
+        cmocka_unit_test(sent_on_at_a_close),
+        cmocka_unit_test(two_devices),
     };
     return run_device_tests(tests);
 }
