@@ -28,7 +28,8 @@
 
    Conventions are those of quern.h. Any thread may send, receive and call; the other calls on one ring are for one thread at a
    time. Deadlines (`timeout_ns`) are from the call on; QN_FOREVER: none. Beside what is listed each function can return
-   QN_ERROR_NULL, QN_ERROR_ARGUMENT (no ring) and, from when a ring has failed, QN_ERROR_KERNEL_FAILED with its sentence. */
+   QN_ERROR_NULL, QN_ERROR_ARGUMENT (no ring) and, from when a ring has failed, the failure (mostly QN_ERROR_KERNEL_FAILED) with its
+   sentence; who waits for messages or a reply gets those first that came before it. */
 #ifndef QUERN_RING_H
 #define QUERN_RING_H
 
@@ -61,7 +62,8 @@ typedef enum qn_ring_idle {
 typedef enum qn_ring_policy {
     QN_RING_BLOCK,  /* waits, up to its deadline */
     QN_RING_REJECT, /* fails at once, with QN_ERROR_TIMEOUT */
-    /* A call whose message is dropped ends at once, with QN_ERROR_STATE. */
+    /* A call whose message is dropped ends at once, with QN_ERROR_STATE. Where messages are copied around launches (QN_RING_LAUNCHES), one
+       that a launch has with it already may be handled all the same, and is not counted as dropped then. */
     QN_RING_DROP_NEWEST, /* succeeds, and the message is lost and counted */
     QN_RING_DROP_OLDEST /* succeeds, and the oldest message of the same band is; of rings with one work-group */
 } qn_ring_policy;
