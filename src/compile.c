@@ -177,6 +177,10 @@ static bool read_options(compile *c) {
     c->options.debug |= request->debug;
     c->diag.no_warnings = c->options.no_warnings;
     c->diag.warnings_are_errors = c->options.warnings_are_errors;
+    if (c->options.soft_f64 && c->target.lacks_f64) {
+        c->target.wants_soft_f64 = true;
+        c->target.lacks_f64 = false; /* to the front end */
+    }
     const char *dump = request->dump;
     bool is_pass = dump && *dump && strcmp(dump, "all") != 0 && strcmp(dump, "lower") != 0;
     if (!problem && is_pass && !qn__pass_exists(dump))
@@ -278,6 +282,7 @@ static bool run_front(compile *c) {
     wgsl_module *module = is_wgsl ? parse_wgsl(c) : NULL;
     ast_unit *unit = is_wgsl ? context.unit : parse(c, &context);
     /* A WGSL module is looked at as far as it was read. */
+    if (unit && !is_wgsl && c->target.wants_soft_f64) qn__parse_soft_f64(&context);
     const bool is_read = is_wgsl ? module && !c->diag.stopped : unit && !c->diag.errors;
     if (!is_read) return fail(c, QN__COMPILE_SOURCE_ERROR);
     lower_config config = {.arena = c->arena,
@@ -292,6 +297,7 @@ static bool run_front(compile *c) {
     c->module = is_wgsl ? qn__wf_lower(&config, &context, module) : qn__lower(&config, unit);
     end_stage(c, QN__STAGE_LOWER);
     c->unit = unit;
+    if (c->target.wants_soft_f64) c->target.lacks_f64 = true;
     if (c->target.wants_checks && !c->diag.errors) keep_texts(c);
     return c->diag.errors ? fail(c, QN__COMPILE_SOURCE_ERROR) : true;
 }

@@ -32,7 +32,7 @@ typedef struct options {
     const char *device, *cache, *only[MAX_ONLY];
     unsigned num_only;
     unsigned jobs, shard, shards, batch, seconds;
-    bool quiet, packed, safe;
+    bool quiet, packed, safe, soft_f64;
     uint32_t loop_budget;
     const char **paths;
     size_t num_paths;
@@ -194,10 +194,12 @@ static qn_status compile_packed(const session *s, const qn_program_desc *desc, q
 }
 
 static qn_status compile(session *s, const char *cl_options, qn_program **program) {
+    char soft[512];
+    snprintf(soft, sizeof soft, "%s -qn-soft-f64", cl_options);
     qn_program_desc desc = {.source = s->test->source,
                             .source_size = s->test->size,
                             .path = s->test->path,
-                            .options = cl_options,
+                            .options = s->host->options->soft_f64 ? soft : cl_options,
                             .opt_level = s->config->opt_level,
                             .safe = s->host->options->safe,
                             .loop_budget = s->host->options->loop_budget};
@@ -389,6 +391,7 @@ static qn_context *open_context(host *h, bool interpret, qn_device **device) {
 /* The reason why the case cannot run on the device, or NULL. */
 static const char *device_lacks(session *s) {
     qn_device_get_info(s->device, &s->info);
+    if (s->host->options->soft_f64) s->info.capabilities |= QN_CAN_F64;
     if (!(s->info.capabilities & QN_CAN_F32_DENORMALS) && !s->allows_flush) {
         uint64_t unchecked = cl_case_allow_flush(s->test);
         s->allows_flush = true;
@@ -659,6 +662,7 @@ static void usage(void) {
         "  --packed        pack each program (qn_program_pack) and load that\n"
         "  --safe          programs whose accesses are kept inside\n"
         "  --loop-budget N and whose loops go round so often at most\n"
+        "  --soft-f64      doubles made of integers where the device has none (-qn-soft-f64)\n"
         "  --quiet         print only what failed");
     exit(2);
 }
@@ -692,6 +696,8 @@ static void parse(int argc, char **argv, options *o) {
             o->packed = true;
         else if (strcmp(argv[i], "--safe") == 0)
             o->safe = true;
+        else if (strcmp(argv[i], "--soft-f64") == 0)
+            o->soft_f64 = true;
         else if (strcmp(argv[i], "--loop-budget") == 0 && i + 1 < argc)
             o->loop_budget = (uint32_t)strtoul(argv[++i], NULL, 10);
         else if (strcmp(argv[i], "--quiet") == 0)

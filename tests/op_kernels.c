@@ -124,14 +124,19 @@ static bool machine_open(machine *m, const char *name, const char *device, const
     return !status;
 }
 
-static bool machine_can(const machine *m, const op_kernel *kernel) {
+/* Doubles made of integers are there where they are asked for. */
+static bool has_f64(const machine *m, const options *o) {
+    return (m->info.capabilities & QN_CAN_F64) || (o->cl_options && strstr(o->cl_options, "-qn-soft-f64"));
+}
+
+static bool machine_can(const machine *m, const options *o, const op_kernel *kernel) {
     for (int i = 0; i < 4; i++) {
         op_kind kind = i < 3 ? kernel->operands[i] : kernel->result;
         if (kind == OP_HALF && !(m->info.capabilities & QN_CAN_F16)) return false;
-        if (kind == OP_DOUBLE && !(m->info.capabilities & QN_CAN_F64)) return false;
+        if (kind == OP_DOUBLE && !has_f64(m, o)) return false;
     }
     /* bits of others may be taken for some */
-    return m->info.capabilities & QN_CAN_F64 || !strstr(kernel->text, "double");
+    return has_f64(m, o) || !strstr(kernel->text, "double");
 }
 
 /* ---- batches ---- */
@@ -265,7 +270,7 @@ static bool take(void *user, const op_kernel *kernel, unsigned number) {
     bool wanted = r->o->only >= 0 ? number == (unsigned long)r->o->only
                                   : r->seen++ % r->o->every == r->o->offset % r->o->every;
     if (!wanted) return true;
-    if (!r->o->write && !machine_can(r->asked[0], kernel)) {
+    if (!r->o->write && !machine_can(r->asked[0], r->o, kernel)) {
         r->skipped++;
         return true;
     }

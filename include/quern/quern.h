@@ -536,7 +536,8 @@ typedef struct qn_program_desc {
     const char *source;  /* in `language`, at most 64 MiB, as each header; or NULL to read `path` */
     size_t source_size;  /* 0: up to the terminating zero */
     const char *path;    /* file to read; with `source`: its name in messages */
-    const char *options; /* as of clBuildProgram: "-D N=4 -I dir -cl-fast-relaxed-math"; may be NULL */
+    const char *options; /* as of clBuildProgram: "-D N=4 -I dir -cl-fast-relaxed-math"; may be NULL;
+                            "-qn-soft-f64": slow, exact doubles where the device has none */
     const qn_header *headers;
     size_t num_headers;
     int opt_level; /* 0: full (2); 1: quick; -1: none */

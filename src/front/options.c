@@ -29,6 +29,7 @@ static const flag_option flag_options[] = {
     {"-cl-kernel-arg-info", {AT(kernel_arg_info)}, 1},
     {"-cl-strict-aliasing", {0}, 0}, /* of OpenCL 1.0; without effect since */
     {"-qn-unchecked", {AT(unchecked)}, 1},
+    {"-qn-soft-f64", {AT(soft_f64)}, 1},
     {"-g", {AT(debug)}, 1},
     {"-w", {AT(no_warnings)}, 1},
     {"-Werror", {AT(warnings_are_errors)}, 1},

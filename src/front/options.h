@@ -33,6 +33,7 @@ typedef struct front_options {
     bool kernel_arg_info;
     bool numbers;             /* set before: -D takes numbers for names, too */
     bool unchecked;           /* -qn-unchecked: WGSL's indices are taken as they are */
+    bool soft_f64;            /* -qn-soft-f64: doubles of integers where the device has none */
     bool debug;               /* -g */
     bool no_warnings;         /* -w */
     bool warnings_are_errors; /* -Werror */

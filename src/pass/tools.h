@@ -23,7 +23,7 @@ typedef struct qn__pass_context {
 /* Returns whether it changed anything. */
 typedef bool qn__pass_function(qn__pass_context *context);
 
-/* The passes; `inline`, `guard` and `lower_wide` take the module, the others context->function. */
+/* The passes; `inline`, `guard`, `lower_f64` and `lower_wide` take the module, the others context->function. */
 qn__pass_function qn__pass_inline, qn__pass_mem2reg, qn__pass_sroa, qn__pass_simplify, qn__pass_flow,
     qn__pass_dce, qn__pass_cse, qn__pass_licm, qn__pass_unroll, qn__pass_ifconvert, qn__pass_contract,
     qn__pass_address, qn__pass_memvec, qn__pass_lower_f16, qn__pass_lower_long_vectors, qn__pass_lower_printf,
@@ -34,7 +34,7 @@ qn__pass_function qn__pass_inline, qn__pass_mem2reg, qn__pass_sroa, qn__pass_sim
     qn__pass_lower_moved_f16, qn__pass_hint_ladders, qn__pass_carry, qn__pass_lower_generic,
     qn__pass_no_write, qn__pass_reach, qn__pass_lower_small_floats, qn__pass_lower_matrix,
     qn__pass_lower_long_differences, qn__pass_keep_shared, qn__pass_find_unused, qn__pass_keep_private,
-    qn__pass_guard, qn__pass_lower_conversions, qn__pass_narrow_loops;
+    qn__pass_guard, qn__pass_lower_conversions, qn__pass_narrow_loops, qn__pass_lower_f64;
 
 /* Sets num_copies of every function: how many copies of it inlining makes. */
 void qn__survey(qn__pass_context *context);

@@ -346,3 +346,17 @@ ast_decl *qn__parse_library(front_context *context, qn__str text, const char *na
     if (decl) qn__map_set(context->arena, &context->instances, key, decl);
     return decl;
 }
+
+void qn__parse_soft_f64(front_context *context) {
+    static const char *const functions[] = {
+#define SOFT(op, name) name,
+#define ALSO(name)     name,
+#include "ir/soft.def"
+    };
+    for (size_t i = 0; i < QN__COUNT(functions); i++) {
+        const front_library_entry *entry = qn__library_find(qn__str_of(functions[i]), AST_VOID);
+        ast_decl *function =
+            qn__parse_library(context, (qn__str){entry->text, entry->length}, entry->name, NULL, 0);
+        if (function) function->is_pure |= entry->is_pure;
+    }
+}

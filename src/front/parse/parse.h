@@ -80,6 +80,9 @@ typedef struct front_type_binding {
 ast_decl *qn__parse_library(front_context *context, qn__str text, const char *name,
                             const front_type_binding *bindings, size_t num_bindings);
 
+/* The functions of src/lib/soft.cl that doubles made of integers call (ir/soft.def), for the unit. */
+void qn__parse_soft_f64(front_context *context);
+
 /* The tree as compact S-expressions, one function a line or more: for tests and debugging. */
 void qn__ast_print(qn__buf *out, const ast_unit *unit);
 

@@ -429,7 +429,9 @@ static void check_double(front_parser *p, const ast_type *type, front_loc loc) {
     if (qn__type_element(type)->kind != AST_DOUBLE || p->is_library) return;
     if (!p->context->target.lacks_f64) return;
     qn__diag_error(p->diag, loc, "this device has no double precision");
-    qn__diag_hint(p->diag, "use float");
+    qn__diag_hint(
+        p->diag,
+        "use float, or the option -qn-soft-f64 for doubles made of integers, which are slow and exact");
 }
 
 static bool storage_class(front_parser *p, specifier_state *state) {
