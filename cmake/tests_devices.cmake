@@ -170,6 +170,8 @@ function(quern_masked_test name mask)
 endfunction()
 quern_masked_test(cl "i64,i64_atomics,i8,i16,f16,sub_group_sizes,float_controls" $<TARGET_FILE:cl_runner> --device vulkan --only full -j 1
                   --cache ${PROJECT_BINARY_DIR}/cl-cache tests/cl)
+quern_masked_test(soft_f64 "f64" $<TARGET_FILE:cl_runner> --device vulkan --soft-f64 --only full -j 1 tests/cl/convert_int_double.cl
+                  tests/cl/type_double.cl tests/cl/convert_double_float.cl tests/cl/convert_long_float.cl tests/cl/builtin_math_floor.cl)
 quern_masked_test(cl_words "i64,i64_atomics,i8,i16,f16,storage_8,storage_16" $<TARGET_FILE:cl_runner> --device vulkan
                   --only full --shard 0/2 -j 1 --cache ${PROJECT_BINARY_DIR}/cl-cache tests/cl)
 quern_masked_test(cl_packed "i64,i64_atomics,i8,i16,f16,storage_8,storage_16" $<TARGET_FILE:cl_runner> --device vulkan
