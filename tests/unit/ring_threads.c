@@ -123,11 +123,31 @@ static void *produce(void *number) {
     return NULL;
 }
 
+/* Of each message one, of `size` bytes; where one work-group takes them, each producer's in order. */
+static void take_answers(uint32_t size) {
+    static bool seen[PRODUCERS * EACH];
+    for (uint32_t got = 0; got < PRODUCERS * EACH;) {
+        const qn__ring_slot *slot = threads_queue_first(&out);
+        if (!slot) {
+            sched_yield();
+            continue;
+        }
+        const uint32_t id = (uint32_t)slot->message.correlation;
+        const uint32_t *payload = (const uint32_t *)(const void *)(slot + 1);
+        assert_true(id < PRODUCERS * EACH && !seen[id] && slot->message.size == size);
+        if (AS_C_GROUPS == 1) assert_true(id % EACH == 0 || seen[id - 1]);
+        for (uint32_t k = 0; k < size / 4; k++) assert_int_equal(payload[k], id * (k + 1));
+        if (size % 4) assert_int_equal(payload[size / 4] & 255, id * (size / 4 + 1) & 255);
+        seen[id] = true;
+        got++;
+        threads_queue_drop_first(&out);
+    }
+}
+
 #if !AS_C_MAIL
 
 static void each_message_once(void **state) {
     (void)state;
-    static bool seen[PRODUCERS * EACH];
     static uint32_t numbers[AS_C_GROUPS * ITEMS + PRODUCERS];
     pthread_t groups[AS_C_GROUPS * ITEMS], producers[PRODUCERS];
     for (uint32_t i = 0; i < AS_C_GROUPS * ITEMS + PRODUCERS; i++) numbers[i] = i;
@@ -137,21 +157,7 @@ static void each_message_once(void **state) {
         assert_int_equal(pthread_create(&groups[i], NULL, group, &numbers[i]), 0);
     for (int i = 0; i < PRODUCERS; i++)
         assert_int_equal(pthread_create(&producers[i], NULL, produce, &numbers[i]), 0);
-    for (uint32_t got = 0; got < PRODUCERS * EACH;) {
-        const qn__ring_slot *slot = threads_queue_first(&out);
-        if (!slot) {
-            sched_yield();
-            continue;
-        }
-        const uint32_t id = (uint32_t)slot->message.correlation;
-        const uint32_t *payload = (const uint32_t *)(const void *)(slot + 1);
-        assert_true(id < PRODUCERS * EACH && !seen[id]);
-        if (AS_C_GROUPS == 1) assert_true(id % EACH == 0 || seen[id - 1]);
-        for (uint32_t k = 0; k < 4; k++) assert_int_equal(payload[k], id * (k + 1));
-        seen[id] = true;
-        got++;
-        threads_queue_drop_first(&out);
-    }
+    take_answers(16);
     atomic_store(&shared.control.command, QN__RING_DRAIN);
     for (int i = 0; i < PRODUCERS; i++) pthread_join(producers[i], NULL);
     for (int i = 0; i < AS_C_GROUPS * ITEMS; i++) pthread_join(groups[i], NULL);

@@ -75,7 +75,6 @@ static void *run_ring(void *number) {
 /* Of the payload's 16 bytes 13 go on. */
 static void each_message_goes_on(void **state) {
     (void)state;
-    static bool seen[PRODUCERS * EACH];
     enum { EACH_RING = AS_C_GROUPS * ITEMS };
     static uint32_t numbers[2 * EACH_RING + PRODUCERS];
     pthread_t items[2 * EACH_RING], producers[PRODUCERS];
@@ -85,22 +84,7 @@ static void each_message_goes_on(void **state) {
         assert_int_equal(pthread_create(&items[i], NULL, run_ring, &numbers[i]), 0);
     for (int i = 0; i < PRODUCERS; i++)
         assert_int_equal(pthread_create(&producers[i], NULL, produce, &numbers[i]), 0);
-    for (uint32_t got = 0; got < PRODUCERS * EACH;) {
-        const qn__ring_slot *slot = threads_queue_first(&out);
-        if (!slot) {
-            sched_yield();
-            continue;
-        }
-        const uint32_t id = (uint32_t)slot->message.correlation;
-        const uint32_t *payload = (const uint32_t *)(const void *)(slot + 1);
-        assert_true(id < PRODUCERS * EACH && !seen[id] && slot->message.size == 13);
-        if (AS_C_GROUPS == 1) assert_true(id % EACH == 0 || seen[id - 1]);
-        for (uint32_t k = 0; k < 3; k++) assert_int_equal(payload[k], id * (k + 1));
-        assert_int_equal(payload[3] & 255, id * 4 & 255);
-        seen[id] = true;
-        got++;
-        threads_queue_drop_first(&out);
-    }
+    take_answers(13);
     atomic_store(&shared.control.command, QN__RING_DRAIN);
     for (int i = 0; i < PRODUCERS; i++) pthread_join(producers[i], NULL);
     for (int i = 0; i < EACH_RING; i++) pthread_join(items[i], NULL);
