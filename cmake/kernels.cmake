@@ -3,6 +3,7 @@
 # quern::kernels_shared, and quern::kernels for the one that goes with quern::quern.
 # Run as a script (cmake -P) it writes OUT, the C file with the texts of the files under FOLDER.
 if(CMAKE_SCRIPT_MODE_FILE)
+    include(${CMAKE_CURRENT_LIST_DIR}/text_array.cmake)
     file(GLOB_RECURSE paths RELATIVE ${FOLDER} ${FOLDER}/*.cl ${FOLDER}/*.h)
     list(SORT paths)
     set(headers ${paths})
@@ -11,9 +12,8 @@ if(CMAKE_SCRIPT_MODE_FILE)
     set(rows "")
     set(index 0)
     foreach(path ${paths})
-        file(READ ${FOLDER}/${path} bytes HEX)
-        string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
-        string(APPEND arrays "static const char text${index}[] = {${bytes}0};\n")
+        quern_text_array(array text${index} ${FOLDER}/${path})
+        string(APPEND arrays "${array}")
         string(MAKE_C_IDENTIFIER "text_of_${path}" name)
         set(${name} text${index})
         get_filename_component(folder "${path}" DIRECTORY)
@@ -53,7 +53,7 @@ add_custom_command(
     OUTPUT ${kernel_text_source}
     COMMAND ${CMAKE_COMMAND} -DFOLDER=${PROJECT_SOURCE_DIR}/kernels -DOUT=${kernel_text_source}
             -P ${PROJECT_SOURCE_DIR}/cmake/kernels.cmake
-    DEPENDS ${kernel_texts} ${PROJECT_SOURCE_DIR}/cmake/kernels.cmake
+    DEPENDS ${kernel_texts} ${PROJECT_SOURCE_DIR}/cmake/kernels.cmake ${PROJECT_SOURCE_DIR}/cmake/text_array.cmake
     VERBATIM)
 file(GLOB kernel_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/kernels/*.c)
 add_library(quern_kernels_objects OBJECT ${kernel_sources} ${kernel_text_source})

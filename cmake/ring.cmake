@@ -2,14 +2,14 @@
 # quern::ring for the one that goes with quern::quern. The texts for kernels are inside (src/ring/texts.h).
 # Run as a script (cmake -P) it writes OUT, the C file with these texts: FILES, each under its NAMES.
 if(CMAKE_SCRIPT_MODE_FILE)
+    include(${CMAKE_CURRENT_LIST_DIR}/text_array.cmake)
     set(arrays "")
     set(rows "")
     foreach(path name IN ZIP_LISTS FILES NAMES)
-        file(READ ${path} bytes HEX)
-        string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
-        string(MAKE_C_IDENTIFIER "${name}" array)
-        string(APPEND arrays "static const char ${array}[] = {${bytes}0};\n")
-        string(APPEND rows "    {\"${name}\", ${array}},\n")
+        string(MAKE_C_IDENTIFIER "${name}" identifier)
+        quern_text_array(array ${identifier} ${path})
+        string(APPEND arrays "${array}")
+        string(APPEND rows "    {\"${name}\", ${identifier}},\n")
     endforeach()
     file(WRITE ${OUT} "#include \"ring/texts.h\"\n${arrays}const qn_header qn__ring_texts[] = {\n${rows}};\n")
     return()
@@ -24,7 +24,7 @@ add_custom_command(
     OUTPUT ${ring_text_source}
     COMMAND ${CMAKE_COMMAND} "-DFILES=${ring_texts}" "-DNAMES=${ring_text_names}" -DOUT=${ring_text_source} -P
             ${PROJECT_SOURCE_DIR}/cmake/ring.cmake
-    DEPENDS ${ring_texts} ${PROJECT_SOURCE_DIR}/cmake/ring.cmake
+    DEPENDS ${ring_texts} ${PROJECT_SOURCE_DIR}/cmake/ring.cmake ${PROJECT_SOURCE_DIR}/cmake/text_array.cmake
     VERBATIM)
 file(GLOB ring_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/ring/*.c)
 add_library(quern_ring_objects OBJECT ${ring_sources} ${ring_text_source})
