@@ -43,7 +43,7 @@ if(QUERN_TESTS)
     # The page in Chromium without a window, where there is one.
     add_test(NAME example.browser COMMAND python3 -B tests/check_browser.py $<TARGET_FILE:quern> ${PROJECT_BINARY_DIR}/browser
              WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-    set_tests_properties(example.browser PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300)
+    set_tests_properties(example.browser PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
     add_test(NAME example.ring_vector_add COMMAND quern_ring_vector_add)
     set_tests_properties(example.ring_vector_add PROPERTIES PASS_REGULAR_EXPRESSION "0 of 8000 numbers wrong")
     add_test(NAME example.ring_stream_filter COMMAND quern_ring_stream_filter ${PROJECT_BINARY_DIR}/stream_filter.svg)

@@ -4,8 +4,8 @@ be one; without an adapter the page has to say so. Status 77 where there is no C
 usage: check_browser.py QUERN FOLDER [SCREENSHOT.png]"""
 import base64, json, os, shutil, subprocess, sys, tempfile, time
 
-SECONDS = 120
-RUNGS = 6  # of those behind, software adapters compile for long
+SECONDS = 250
+RUNGS = 9
 WITH_GPU = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"]
 WITHOUT = ["--disable-features=WebGPUService", "--use-webgpu-adapter=default", "--disable-gpu", "--disable-software-rasterizer"]
 
