@@ -267,7 +267,7 @@ struct qn_ring {
 
     qn__ring_mail *mail; /* NULL: with neither mail nor links */
     qn__ring_outlet outlets[QN__RING_LINKS_MOST];
-    qn__ring_net *net;                      /* NULL: not connected */
+    qn__ring_net *_Atomic net;              /* NULL: not connected */
     uint32_t gone;                          /* messages of rings that are closed; under the net's lock */
     uint64_t forwarded, mailed;             /* at the last look */
     _Atomic uint64_t routed;                /* by the host */
@@ -372,9 +372,9 @@ qn_status qn__ring_kick(qn_ring *ring);
 qn_status qn__ring_kick_after(qn_ring *ring);
 /* The same for all rings of its network; `looks`: sees whether the others have failed, too. */
 qn_status qn__ring_kick_net(qn_ring *ring, bool looks);
-/* A network's lock; nothing without one. */
-void qn__ring_net_lock(const qn_ring *ring);
-void qn__ring_net_unlock(const qn_ring *ring);
+/* A network's lock; nothing without one, as a ring may be that is connected meanwhile. */
+qn__ring_net *qn__ring_net_lock(const qn_ring *ring);
+void qn__ring_net_unlock(qn__ring_net *net);
 /* Messages of other rings that wait; whether the rings at its links have room. Under the net's lock. */
 uint32_t qn__ring_mail_depth(const qn_ring *ring);
 bool qn__ring_links_have_room(const qn_ring *ring);

@@ -128,9 +128,9 @@ qn_status qn__ring_kick(qn_ring *ring) {
     qn__ring_mirror_look(ring);
     atomic_thread_fence(memory_order_seq_cst);
     if (!is_parked(ring)) return QN_OK;
-    qn__ring_net_lock(ring);
+    qn__ring_net *net = qn__ring_net_lock(ring);
     const qn_status status = kick(ring);
-    qn__ring_net_unlock(ring);
+    qn__ring_net_unlock(net);
     return status;
 }
 
@@ -143,16 +143,16 @@ qn_status qn__ring_kick_net(qn_ring *ring, bool looks) {
     if (!ring->net) return qn__ring_kick(ring);
     qn_status status = QN_OK;
     atomic_thread_fence(memory_order_seq_cst);
-    qn__ring_net_lock(ring);
-    for (uint32_t i = 0; i < ring->net->count && !status; i++) {
-        qn_ring *other = ring->net->rings[i];
+    qn__ring_net *net = qn__ring_net_lock(ring);
+    for (uint32_t i = 0; i < net->count && !status; i++) {
+        qn_ring *other = net->rings[i];
         if (!other || other->closes) continue;
         /* Who waits for that one is told what was wrong. */
         if (looks && other != ring && qn__ring_look(other)) continue;
         qn__ring_mirror_look(other);
         if (other->parks) status = kick(other);
     }
-    qn__ring_net_unlock(ring);
+    qn__ring_net_unlock(net);
     return status;
 }
 
@@ -405,7 +405,7 @@ qn_status qn_ring_resume(qn_ring *ring, uint64_t timeout_ns) {
 
 /* Whether the kernel has ended for good; launches it once more where messages are left that it is to drain. */
 static qn_status ends(qn_ring *ring, bool *ended) {
-    qn__ring_net_lock(ring);
+    qn__ring_net *net = qn__ring_net_lock(ring);
     pthread_mutex_lock(&ring->lock);
     bool done = true;
     qn_status status = look(ring);
@@ -417,7 +417,7 @@ static qn_status ends(qn_ring *ring, bool *ended) {
     *ended = done && !is_left && !is_sent;
     if (!status && done && is_left && has_work(ring)) status = qn__ring_submit(ring);
     pthread_mutex_unlock(&ring->lock);
-    qn__ring_net_unlock(ring);
+    qn__ring_net_unlock(net);
     return status;
 }
 

@@ -65,12 +65,14 @@ void qn__ring_mail_destroy(qn_ring *ring) {
 
 /* ---- what the host sees ---- */
 
-void qn__ring_net_lock(const qn_ring *ring) {
-    if (ring->net) pthread_mutex_lock(&ring->net->lock);
+qn__ring_net *qn__ring_net_lock(const qn_ring *ring) {
+    qn__ring_net *net = ring->net;
+    if (net) pthread_mutex_lock(&net->lock);
+    return net;
 }
 
-void qn__ring_net_unlock(const qn_ring *ring) {
-    if (ring->net) pthread_mutex_unlock(&ring->net->lock);
+void qn__ring_net_unlock(qn__ring_net *net) {
+    if (net) pthread_mutex_unlock(&net->lock);
 }
 
 /* Messages that a ring has put into another's mail so far; wraps. */
@@ -85,12 +87,13 @@ static uint32_t count_sent(const qn_ring *from, const qn_ring *to) {
 }
 
 uint32_t qn__ring_mail_depth(const qn_ring *ring) {
-    if (!ring->net || !ring->desc.mail_capacity) return 0;
+    const qn__ring_net *net = ring->net;
+    if (!net || !ring->desc.mail_capacity) return 0;
     uint32_t taken = 0, sent = ring->gone;
     for (uint32_t i = 0; i < ring->desc.groups; i++)
         taken += atomic_load_explicit(&qn__ring_groups(ring)[i].mailed, memory_order_acquire);
-    for (uint32_t i = 0; i < ring->net->count; i++)
-        if (ring->net->rings[i]) sent += count_sent(ring->net->rings[i], ring);
+    for (uint32_t i = 0; i < net->count; i++)
+        if (net->rings[i]) sent += count_sent(net->rings[i], ring);
     /* What is taken may be seen before it is seen that it was sent. */
     return (int32_t)(sent - taken) > 0 ? sent - taken : 0;
 }
@@ -110,7 +113,7 @@ bool qn__ring_route(qn_ring *ring, const qn__ring_slot *slot) {
     const uint32_t link = QN__RING_LINK_OF(slot->message.flags) - 1;
     qn_ring_message message = slot->message;
     message.flags = 0;
-    qn__ring_net_lock(ring);
+    qn__ring_net *net = qn__ring_net_lock(ring);
     qn_ring *to = link < ring->desc.links ? ring->outlets[link].to : NULL;
     const int state = to ? atomic_load(&to->state) : QN_RING_STOPPED;
     bool done = state >= QN_RING_LAUNCHED && state <= QN_RING_PAUSED;
@@ -119,7 +122,7 @@ bool qn__ring_route(qn_ring *ring, const qn__ring_slot *slot) {
         done = qn__ring_queue_put(&to->in, band, &message, slot + 1);
         if (done) atomic_fetch_add_explicit(&to->sent[band], 1, memory_order_relaxed);
     }
-    qn__ring_net_unlock(ring);
+    qn__ring_net_unlock(net);
     if (!done) return false;
     atomic_fetch_add_explicit(&ring->routed, 1, memory_order_relaxed);
     /* Whether the other ring could be launched is for those to know who wait for it. */
@@ -185,7 +188,11 @@ static qn_status make_outlet(const qn_ring_link *link, qn__ring_mail **made) {
         return QN_OK;
     }
     const qn_status status = create_mail(link->from, 0, link->to->in.slot_size, made);
-    return status ? status : qn__ring_service_start(link->from, "qn_ring_connect");
+    if (status) return status;
+    pthread_mutex_lock(&link->from->receive_lock);
+    const qn_status started = qn__ring_service_start(link->from, "qn_ring_connect");
+    pthread_mutex_unlock(&link->from->receive_lock);
+    return started;
 }
 
 /* Whether one work-group sends to one: both count for themselves then, without credits. */
@@ -215,6 +222,7 @@ static qn_status connect_all(const qn_ring_link *links, size_t count, qn__ring_m
         add_ring(net, links[i].to);
     }
     net->alive = net->count;
+    /* The rings' threads, where there are some, see a network that is complete. */
     for (uint32_t i = 0; i < net->count; i++) net->rings[i]->net = net;
     for (size_t i = 0; i < count; i++) {
         qn_ring *from = links[i].from;

@@ -420,9 +420,9 @@ qn_status qn_ring_create_for(uint32_t header, qn_device *device, const qn_ring_d
 void qn__ring_begin_close(qn_ring *ring) {
     qn__ring_service_end(ring);
     qn__ring_end_report(ring);
-    qn__ring_net_lock(ring);
+    qn__ring_net *net = qn__ring_net_lock(ring);
     ring->closes = true;
-    qn__ring_net_unlock(ring);
+    qn__ring_net_unlock(net);
     atomic_store(&ring->control->command, QN__RING_DROP);
 }
 

@@ -148,9 +148,9 @@ qn_status qn_ring_get_stats(qn_ring *ring, qn_ring_stats *stats) {
     const uint64_t routed = atomic_load_explicit(&ring->routed, memory_order_relaxed);
     const uint64_t here = stats->received + stats->late + routed;
     stats->forwarded += routed;
-    qn__ring_net_lock(ring);
+    qn__ring_net *net = qn__ring_net_lock(ring);
     stats->mail_depth = qn__ring_mail_depth(ring);
-    qn__ring_net_unlock(ring);
+    qn__ring_net_unlock(net);
     stats->reply_depth = stats->replied > here ? (uint32_t)(stats->replied - here) : 0;
     fill_latency(ring, &stats->latency);
     return QN_OK;

@@ -440,6 +440,21 @@ static void sent_on_at_a_close(void **state) {
     assert_ok(n.r.context, qn_context_close(n.r.context, SECONDS(60)));
 }
 
+/* Rings whose threads look after them already are connected: these see the whole network, or none. (What races is for TSan to tell.) */
+static void connected_while_threads_look(void **state) {
+    (void)state;
+    net n = begin();
+    qn_ring *a = add_node(&n), *b = add_last(&n);
+    const qn_ring_supervision none = {0};
+    for (int i = 0; i < 2; i++) assert_ok(n.r.context, qn_ring_supervise(n.rings[i], &none));
+    pause_ms(2);
+    assert_ok(n.r.context, qn_ring_connect((qn_ring_link[]){{a, 0, b}}, 1));
+    pause_ms(2);
+    go(&n);
+    stream(&n, a, b, 50, 1, 1);
+    close_all(&n);
+}
+
 /* From one device to another and back, by the host. */
 static void two_devices(void **state) {
     (void)state;
@@ -476,6 +491,7 @@ int main(void) {
         cmocka_unit_test(all_sizes),
         cmocka_unit_test(a_close_beside_others),
         cmocka_unit_test(sent_on_at_a_close),
+        cmocka_unit_test(connected_while_threads_look),
         cmocka_unit_test(two_devices),
     };
     return run_device_tests(tests);
