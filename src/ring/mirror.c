@@ -524,8 +524,13 @@ void qn__ring_mirror_pass(qn_ring *ring, const qn__ring_wait *wait) {
     if (qn__ring_wait_is_long(wait) || wait->rounds % EVERY == 0) qn__ring_mirror_look(ring);
 }
 
+/* What is waited for are copies, which take as long as those of queues do, unless the device is lost. */
 qn_status qn__ring_mirror_recover(qn_ring *ring) {
+    static const uint64_t patience = (uint64_t)60 * 1000000000;
+    bool ended = true;
     if (!qn__ring_mirror_is_away(ring)) return QN_OK;
+    if (!qn_event_done(ring->ended, &ended) && !ended)
+        return qn__ring_fail(ring, QN_ERROR_TIMEOUT, "the kernel of ring '%s' has not ended", ring->label);
     const news none = {.sent = 0};
     uint32_t blocks = 0;
     qn_status status = transfer_block_words(ring, FROM_DEVICE);
@@ -534,7 +539,7 @@ qn_status qn__ring_mirror_recover(qn_ring *ring) {
     if (!status) status = fetch_control(ring);
     if (status) return status;
     /* The wait may tell of the launch's failure, behind which the reports have come all the same. */
-    status = qn_stream_wait(ring->stream, QN_FOREVER);
+    status = qn_stream_wait(ring->stream, patience);
     if (!has_come(ring)) return status ? status : QN_ERROR_DEVICE_LOST;
     ring->mirror->missing = false;
     show(ring, &none);

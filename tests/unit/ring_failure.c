@@ -1,10 +1,11 @@
 /* Rings that fail, on any device: which message did it, what is left, and how it goes on; and that nothing else waits for a ring. */
+#include "ring/internal.h"
 #include "ring_support.h"
 
 #include <pthread.h>
 
 /* Counts its messages in the state, after so many iterations as the second number says; -1 gives up, -2 never comes back, -3 writes
-   far outside of the state. */
+   far outside of the state, -4 does both. */
 static const char text[] =
     "#include \"quern/ring.cl\"\n"
     "typedef struct numbers { int x[4]; } numbers;\n"
@@ -13,8 +14,8 @@ static const char text[] =
     "        qn_ring_fail(ring, 42);\n"
     "        return;\n"
     "    }\n"
-    "    while (in->x[0] == -2) state[1]++;\n"
-    "    if (in->x[0] == -3) state[100000000]++;\n"
+    "    if (in->x[0] <= -3) state[100000000]++;\n"
+    "    while (in->x[0] == -2 || in->x[0] == -4) state[1]++;\n"
     "    numbers out;\n"
     "    for (int i = 0; i < in->x[1]; i++) state[1]++;\n"
     "    out.x[0] = ++state[0];\n"
@@ -160,13 +161,31 @@ static void a_fault_in_the_handler(void **state) {
     expect_fault(&(qn_ring_desc){.idle = QN_RING_CONTINUOUS, .groups = 2});
 }
 
+/* Until a message is being handled, or is in a launch that is under way. */
+static void await_handler(const rig *r) {
+    bool is_there = false;
+    for (int i = 0; i < 60000 && !is_there; i++) {
+        const qn__ring_group *group = qn__ring_groups(r->ring);
+        uint32_t messages;
+        uint64_t id = 0;
+        pthread_mutex_lock(&r->ring->lock);
+        is_there = r->ring->mirror ? qn__ring_mirror_age(r->ring, &messages, &id) && id
+                                   : atomic_load(&group->taken) != atomic_load(&group->done);
+        pthread_mutex_unlock(&r->ring->lock);
+        if (is_there) break;
+        pause_ms(1);
+        assert_ok(r->context, qn_ring_watch(r->ring));
+    }
+    assert_true(is_there);
+}
+
 /* A kernel that never ends is given up in time. */
 static void closing_in_the_midst(void **state) {
     (void)state;
     if (!device_can(QN_CAN_CANCEL, "work that can be cancelled")) return;
     rig r = start_counting(0);
     send(&r, -2);
-    pause_ms(5);
+    await_handler(&r);
     assert_fails(r.context, qn_ring_stop(r.ring, QN_RING_DROP, 20000000), QN_ERROR_TIMEOUT,
                  "had not ended in 20000 us");
     assert_int_equal(state_of(&r), QN_RING_STOPPING);
@@ -316,6 +335,41 @@ static void restarted_by_hand(void **state) {
     }
     assert_int_equal(stats_of(&r).restarts, 10);
     finish(&r);
+}
+
+/* Behind an access that a safe program has noted: where the host learns of that behind the launch, by the time that the handler has. */
+static void an_access_outside_before_an_endless_loop(void **state) {
+    (void)state;
+    if (!device_can(QN_CAN_CANCEL, "work that can be cancelled")) return;
+    rig r = create_counting_as(&(qn_ring_desc){.handler_ns = SECONDS(1), .program = {.safe = true}});
+    numbers out;
+    begin(&r);
+    assert_int_equal(call(&r, 1), 1);
+    send(&r, -4);
+    assert_fails(r.context, qn_ring_receive(r.ring, NULL, &out, sizeof out, SECONDS(60)),
+                 QN_ERROR_KERNEL_FAILED,
+                 runs_by_launches(&r) ? "its handler has been at message 2" : "at byte 400000000 of its 64");
+    assert_ok(r.context, qn_ring_restart(r.ring, SECONDS(60)));
+    assert_ok(r.context, qn_ring_dead_letter(r.ring, NULL, &out, sizeof out));
+    assert_int_equal(out.x[0], -4);
+    assert_ok(r.context, qn_ring_activate(r.ring, SECONDS(60)));
+    assert_int_equal(call(&r, 1), 2);
+    finish(&r);
+}
+
+/* What a launch has left is fetched when it has ended, and not waited for under the ring's lock. */
+static void an_endless_launch_is_not_waited_for(void **state) {
+    (void)state;
+    if (!device_can(QN_CAN_CANCEL, "work that can be cancelled")) return;
+    rig r = start_counting(0);
+    send(&r, -2);
+    await_handler(&r);
+    pthread_mutex_lock(&r.ring->lock);
+    const qn_status status = r.ring->mirror ? qn__ring_mirror_recover(r.ring) : QN_ERROR_TIMEOUT;
+    pthread_mutex_unlock(&r.ring->lock);
+    assert_int_equal(status, QN_ERROR_TIMEOUT);
+    assert_fails(r.context, qn_ring_close(r.ring, 20000000), QN_ERROR_TIMEOUT, "kernel qn_handler_count");
+    assert_ok(r.context, qn_context_close(r.context, SECONDS(60)));
 }
 
 /* The handler goes on, and the kernel goes on for ever; what another stream waits for is no affair of the ring's. */
@@ -527,14 +581,24 @@ static void nothing_else_waits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_poisoned_message),         cmocka_unit_test(a_handler_that_never_comes_back),
-        cmocka_unit_test(an_answer_before_a_failure), cmocka_unit_test(closing_in_the_midst),
-        cmocka_unit_test(restarts_by_itself),         cmocka_unit_test(too_many_failures),
-        cmocka_unit_test(restarted_by_hand),          cmocka_unit_test(supervised_checkpoints),
-        cmocka_unit_test(nothing_else_waits),         cmocka_unit_test(a_fault_in_the_handler),
-        cmocka_unit_test(restarts_after_a_fault),     cmocka_unit_test(an_access_outside_that_is_counted),
-        cmocka_unit_test(a_budget_of_iterations),     cmocka_unit_test(a_loop_by_hand_has_no_budget),
-        cmocka_unit_test(a_launch_that_is_refused),   cmocka_unit_test(findings_name_the_handler),
+        cmocka_unit_test(a_poisoned_message),
+        cmocka_unit_test(a_handler_that_never_comes_back),
+        cmocka_unit_test(an_answer_before_a_failure),
+        cmocka_unit_test(closing_in_the_midst),
+        cmocka_unit_test(restarts_by_itself),
+        cmocka_unit_test(too_many_failures),
+        cmocka_unit_test(restarted_by_hand),
+        cmocka_unit_test(supervised_checkpoints),
+        cmocka_unit_test(nothing_else_waits),
+        cmocka_unit_test(a_fault_in_the_handler),
+        cmocka_unit_test(restarts_after_a_fault),
+        cmocka_unit_test(an_access_outside_that_is_counted),
+        cmocka_unit_test(a_budget_of_iterations),
+        cmocka_unit_test(a_loop_by_hand_has_no_budget),
+        cmocka_unit_test(an_access_outside_before_an_endless_loop),
+        cmocka_unit_test(an_endless_launch_is_not_waited_for),
+        cmocka_unit_test(a_launch_that_is_refused),
+        cmocka_unit_test(findings_name_the_handler),
     };
     return run_device_tests(tests);
 }
