@@ -13,7 +13,8 @@
 typedef struct qn__ring_wait {
     uint64_t start_ns, timeout_ns;
     uint32_t rounds;
-    uint32_t stops; /* of what waits for a message's answer: the ring's, when the message was put in */
+    /* Of what waits for a message's answer: the ring's, when the message was put in. */
+    uint32_t stops, recoveries;
 } qn__ring_wait;
 
 uint64_t qn__ring_now(void);
@@ -187,9 +188,9 @@ typedef struct qn__ring_pending {
     bool done;
     qn_ring_callback callback; /* NULL: somebody waits */
     void *user;
-    uint64_t deadline_ns; /* by qn__ring_now; QN_FOREVER: none */
-    bool is_put;          /* of one with a callback: its message is in the queue, or was, */
-    uint32_t stops;       /* and that is how often the ring had stopped then */
+    uint64_t deadline_ns;       /* by qn__ring_now; QN_FOREVER: none */
+    bool is_put;                /* of one with a callback: its message is in the queue, or was, */
+    uint32_t stops, recoveries; /* and that is how often the ring had stopped, or recovered, then */
     qn_status status;
     qn_ring_message message; /* the reply's, for the callback */
 } qn__ring_pending;
@@ -246,9 +247,10 @@ struct qn_ring {
         life_lock; /* of the calls that lead to another state; before all other locks; recursive */
     qn__ring_supervisor supervisor;
     _Atomic uint64_t restarts, dead_count, duplicates;
-    pthread_mutex_t lock;   /* of the stream, the state and what is below */
-    _Atomic int state;      /* qn_ring_state */
-    _Atomic uint32_t stops; /* how often it has stopped: what was in its queues then comes no more */
+    pthread_mutex_t lock;        /* of the stream, the state and what is below */
+    _Atomic int state;           /* qn_ring_state */
+    _Atomic uint32_t stops;      /* how often it has stopped: what was in its queues then comes no more */
+    _Atomic uint32_t recoveries; /* after failures, which end no call whose message came later */
     _Atomic uint32_t epoch;
     bool launched;   /* `ended` is recorded */
     bool is_safe;    /* its program is */
@@ -341,7 +343,7 @@ qn_status qn__ring_pass_time(qn_ring *ring, const qn__ring_wait *wait);
 void qn__ring_service_done(qn_ring *ring, qn__ring_pending *call);
 void qn__ring_service_due(qn_ring *ring);
 /* A call with a callback has been put into the queue, if it still waits. Takes the receive lock. */
-void qn__ring_service_sent(qn_ring *ring, qn__ring_pending *call, uint64_t id, uint32_t stops);
+void qn__ring_service_sent(qn_ring *ring, qn__ring_pending *call, uint64_t id, const qn__ring_wait *put);
 /* It looks again at once, if it sleeps between two looks: of a send, which takes no lock. One that comes as it lies down it may miss. */
 void qn__ring_service_wake(qn_ring *ring);
 void qn__ring_service_init(qn_ring *ring);

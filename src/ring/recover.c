@@ -155,7 +155,10 @@ static qn_status restart(qn_ring *ring, uint64_t timeout_ns) {
     pthread_mutex_lock(&ring->lock);
     if (!status) status = clear(ring);
     if (!status) status = qn__ring_submit(ring);
-    if (!status) atomic_store(&ring->state, QN_RING_LAUNCHED);
+    if (!status) {
+        atomic_fetch_add(&ring->recoveries, 1);
+        atomic_store(&ring->state, QN_RING_LAUNCHED);
+    }
     pthread_mutex_unlock(&ring->lock);
     for (uint64_t id; (id = next_dead_call(ring)) != 0;) qn__ring_end_call(ring, id, QN_ERROR_KERNEL_FAILED);
     return status ? status : qn__ring_await_launch(ring, qn__ring_wait_left(&wait));

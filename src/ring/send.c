@@ -106,6 +106,7 @@ static qn_status put_one(qn_ring *ring, const char *function, uint32_t band, con
     }
     if (*put) atomic_fetch_add_explicit(&ring->sent[band], 1, memory_order_relaxed);
     wait->stops = atomic_load_explicit(&ring->stops, memory_order_relaxed); /* it cannot stop in between */
+    wait->recoveries = atomic_load(&ring->recoveries);
     end_put(ring);
     return QN_OK;
 }

@@ -108,11 +108,18 @@ static void give_up(qn_ring *ring, uint64_t now, qn_status status) {
     }
 }
 
-/* The same for those whose message is put, by the ring's failure, or where a stop has dropped it: the ring has stopped since. */
-static void give_up_put(qn_ring *ring, bool stopped, uint32_t stops, qn_status status) {
+static bool is_dropped(const qn__ring_pending *call, uint32_t stops) { return call->stops != stops; }
+static bool has_failed(const qn__ring_pending *call, uint32_t recoveries) {
+    return (int32_t)(call->recoveries - recoveries) <= 0;
+}
+
+/* The same for those whose message is put where a stop has dropped it: the ring has stopped since; or by the ring's failure, unless the
+   ring had recovered from that when the message was put. `count`: of the stops, or of the recoveries, before the look that tells so. */
+static void give_up_put(qn_ring *ring, bool (*is_over)(const qn__ring_pending *call, uint32_t count),
+                        uint32_t count, qn_status status) {
     for (qn__ring_pending *call = ring->pending, *next; call; call = next) {
         next = call->next;
-        if (!call->callback || !call->is_put || (stopped && call->stops == stops)) continue;
+        if (!call->callback || !call->is_put || !is_over(call, count)) continue;
         qn__ring_remove_pending(ring, call);
         call->status = status;
         qn__ring_service_done(ring, call);
@@ -124,7 +131,7 @@ static void settle(qn_ring *ring, bool keeps) {
     const bool never = false;
     const uint32_t stops = atomic_load(&ring->stops);
     qn__ring_sort_out(ring, keeps, &never);
-    if (!qn__ring_queue_first(&ring->out)) give_up_put(ring, true, stops, QN_ERROR_STATE);
+    if (!qn__ring_queue_first(&ring->out)) give_up_put(ring, is_dropped, stops, QN_ERROR_STATE);
 }
 
 void qn__ring_service_forget(qn_ring *ring) {
@@ -196,12 +203,14 @@ static void look(qn_ring *ring, qn__ring_wait *wait) {
     settle(ring, service->num_async > 0 || ring->routes);
     if (qn__ring_wait_is_long(wait) && service->num_async) give_up(ring, qn__ring_now(), QN_ERROR_TIMEOUT);
     pthread_mutex_unlock(&ring->receive_lock);
+    const uint32_t recoveries =
+        atomic_load(&ring->recoveries); /* it may recover as soon as it is known that it has failed */
     const qn_status status = qn__ring_pass_time(ring, wait);
     qn__ring_supervise(ring);
     qn__ring_write_report(ring);
     pthread_mutex_lock(&ring->receive_lock);
     if (status) settle(ring, service->num_async > 0 || ring->routes); /* what came before a failure holds */
-    if (status) give_up_put(ring, false, 0, status);
+    if (status) give_up_put(ring, has_failed, recoveries, status);
     look_for_events(ring, status);
     qn__ring_pending *done = take_done(service);
     if (!done) return;
@@ -337,11 +346,12 @@ static bool withdraw(qn_ring *ring, qn__ring_pending *call, uint64_t id) {
     return waits;
 }
 
-void qn__ring_service_sent(qn_ring *ring, qn__ring_pending *call, uint64_t id, uint32_t stops) {
+void qn__ring_service_sent(qn_ring *ring, qn__ring_pending *call, uint64_t id, const qn__ring_wait *put) {
     pthread_mutex_lock(&ring->receive_lock);
     if (is_pending(ring, call, id)) {
         call->is_put = true;
-        call->stops = stops;
+        call->stops = put->stops;
+        call->recoveries = put->recoveries;
         qn__ring_service_due(ring); /* the ring may have stopped since */
     }
     pthread_mutex_unlock(&ring->receive_lock);
@@ -365,7 +375,7 @@ qn_status qn_ring_call_async(qn_ring *ring, const void *payload, size_t size, qn
     qn__ring_wait none = qn__ring_wait_begin(0);
     status = qn__ring_put(ring, function, &full, payload, &none);
     if (!status) {
-        qn__ring_service_sent(ring, call, full.id, none.stops);
+        qn__ring_service_sent(ring, call, full.id, &none);
         return QN_OK;
     }
     if (!withdraw(ring, call, full.id)) return QN_OK;

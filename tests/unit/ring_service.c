@@ -174,7 +174,7 @@ static void a_call_beside_a_stop(void **state) {
     assert_ok(r.context, qn_ring_activate(r.ring, SECONDS(60)));
     qn__ring_wait none = qn__ring_wait_begin(0);
     assert_ok(r.context, qn__ring_put(r.ring, "test", &message, &in, &none));
-    qn__ring_service_sent(r.ring, call, message.id, none.stops);
+    qn__ring_service_sent(r.ring, call, message.id, &none);
     await_count(&t, 1);
     assert_int_equal(t.wrong, 0);
     finish(&r);
