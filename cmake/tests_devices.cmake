@@ -111,7 +111,9 @@ foreach(library wgpu_native webgpu_dawn)
                       tests/cl/builtin_relational_order.cl tests/cl/builtin_math_floor.cl tests/cl/builtin_printf_floats.cl)
     quern_device_test(webgpu operations.${library}.soft_f64 ${on_webgpu} $<TARGET_FILE:op_kernels> --device webgpu --options -qn-soft-f64
                       --family arithmetic --every 59)
-    # The WGSL of tests/wgsl is right, or wrong, by naga and Tint too, and gives what it is expected to.
+    # WGSL in and out again; and that of tests/wgsl is right, or wrong, by naga and Tint too, and gives what it is expected to.
+    quern_device_test(webgpu wgsl.${library}.again ${on_webgpu} $<TARGET_FILE:cl_runner> --device webgpu --only full --shard ${${library}_shard}
+                      -j 1 tests/wgsl)
     quern_device_test(webgpu wgsl.${library} ${on_webgpu} $<TARGET_FILE:wgsl_oracle> --run tests/wgsl)
     # The other api_* as well: scripts/test-long.
     foreach(name api_buffer api_graph api_history api_memory api_required api_rounds api_sides api_state api_threads backend_webgpu)
@@ -131,6 +133,7 @@ quern_device_test(vulkan unit.vulkan.mirrored_ring_queues unit_mirrored_ring_que
 
 # WGSL in on other devices, a part of it.
 quern_device_test(vulkan wgsl.vulkan cl_runner --device vulkan --only full --shard 1/4 -j 1 --cache ${PROJECT_BINARY_DIR}/cl-cache tests/wgsl)
+quern_device_test(opencl wgsl.opencl cl_runner --device opencl --only full --shard 3/12 -j 1 --cache ${PROJECT_BINARY_DIR}/cl-cache tests/wgsl)
 quern_device_test(cuda wgsl.cuda cl_runner --device cuda --only full -j 1 tests/wgsl)
 
 # All devices that are there in one context: the processor, lavapipe, PoCL, GPUs.

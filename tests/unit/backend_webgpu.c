@@ -280,9 +280,11 @@ typedef struct victim {
     qn_stream *stream;
 } victim;
 
-static bool begin_failing(victim *v, const void *way_to_fail) {
+/* Skips the test where the library has no such way. */
+static void begin_failing(victim *v, const void *way_to_fail) {
+    if (!way_to_fail) skip();
     *v = (victim){.context = make_context(NULL)};
-    if (!way_to_fail || !has_device(v->context, &v->device)) return false;
+    assert_true(has_device(v->context, &v->device));
     v->own = device_of(v->context, v->device);
     qn_program *program =
         make_program(v->device, "kernel void add(global int *a) { a[get_global_id(0)] += 1; }\n");
@@ -291,7 +293,6 @@ static bool begin_failing(victim *v, const void *way_to_fail) {
     v->stream = qn_device_stream(v->device);
     assert_ok(v->context, qn_launch(NULL, v->add, QN_RANGE(16), QN_ARGS(v->buffer)));
     assert_ok(v->context, qn_stream_native_begin(v->stream, &v->buffer, 1));
-    return true;
 }
 
 static void errors_of_the_device_are_sentences(void **state) {
@@ -300,14 +301,12 @@ static void errors_of_the_device_are_sentences(void **state) {
     victim v;
     void (*inject)(wg_object device, uint32_t type, wg_text message);
     *(void **)&inject = symbol_of("wgpuDeviceInjectError");
-    if (begin_failing(&v, *(void **)&inject)) {
-        inject(v.own, OUT_OF_MEMORY, (wg_text){"no room for it", WG_TEXT_END});
-        assert_ok(v.context, qn_stream_native_end(v.stream));
-        assert_fails(v.context, qn_stream_wait(v.stream, QN_FOREVER), QN_ERROR_DEVICE_MEMORY,
-                     "no room for it");
-        assert_ok(v.context, qn_launch(NULL, v.add, QN_RANGE(16), QN_ARGS(v.buffer))); /* it goes on */
-        assert_ok(v.context, qn_stream_wait(v.stream, QN_FOREVER));
-    }
+    begin_failing(&v, *(void **)&inject);
+    inject(v.own, OUT_OF_MEMORY, (wg_text){"no room for it", WG_TEXT_END});
+    assert_ok(v.context, qn_stream_native_end(v.stream));
+    assert_fails(v.context, qn_stream_wait(v.stream, QN_FOREVER), QN_ERROR_DEVICE_MEMORY, "no room for it");
+    assert_ok(v.context, qn_launch(NULL, v.add, QN_RANGE(16), QN_ARGS(v.buffer))); /* it goes on */
+    assert_ok(v.context, qn_stream_wait(v.stream, QN_FOREVER));
     qn_context_destroy(v.context);
 }
 
@@ -317,17 +316,16 @@ static void a_lost_device_says_so(void **state) {
     victim v;
     void (*lose)(wg_object device, uint32_t reason, wg_text message);
     *(void **)&lose = symbol_of("wgpuDeviceForceLoss");
-    if (begin_failing(&v, *(void **)&lose)) {
-        int first;
-        lose(v.own, UNKNOWN, (wg_text){"it fell off the bus", WG_TEXT_END});
-        assert_ok(v.context, qn_stream_native_end(v.stream));
-        assert_fails(v.context, qn_stream_wait(v.stream, QN_FOREVER), QN_ERROR_DEVICE_LOST,
-                     "it fell off the bus");
-        assert_fails(v.context, qn_launch(NULL, v.add, QN_RANGE(16), QN_ARGS(v.buffer)), QN_ERROR_DEVICE_LOST,
-                     "the device is lost");
-        assert_fails(v.context, qn_buffer_read(v.buffer, 0, &first, sizeof first), QN_ERROR_DEVICE_LOST,
-                     "the device is lost");
-    }
+    begin_failing(&v, *(void **)&lose);
+    int first;
+    lose(v.own, UNKNOWN, (wg_text){"it fell off the bus", WG_TEXT_END});
+    assert_ok(v.context, qn_stream_native_end(v.stream));
+    assert_fails(v.context, qn_stream_wait(v.stream, QN_FOREVER), QN_ERROR_DEVICE_LOST,
+                 "it fell off the bus");
+    assert_fails(v.context, qn_launch(NULL, v.add, QN_RANGE(16), QN_ARGS(v.buffer)), QN_ERROR_DEVICE_LOST,
+                 "the device is lost");
+    assert_fails(v.context, qn_buffer_read(v.buffer, 0, &first, sizeof first), QN_ERROR_DEVICE_LOST,
+                 "the device is lost");
     qn_context_destroy(v.context);
 }
 
