@@ -722,6 +722,29 @@ typedef struct qn_convolve_backward_weights_desc {
 QN_API qn_status qn_kernels_convolve_backward_weights(qn_kernels *kernels, qn_stream *stream,
                                                       const qn_convolve_backward_weights_desc *desc);
 
+/* Max pooling: to[..., p, q] = the largest of from[..., p stride - padding + r, q stride - padding + s] over r and s below the window's sizes, for planes of
+   rows and columns, the last two dimensions. What is outside of a plane does not count; a window reaches into it, as padding is less than the window. `to`
+   has (rows + 2 padding - window) / stride + 1 rows, and columns alike. `taps`, of QN_U8 and the shape of `to`, gets which element that is, r times the
+   window's columns + s: of equal ones the first; of NaNs, which are larger than any number, the last. from and to are of one type of floats; a window has at
+   most 256 elements. Either of to and taps may be left out.
+   Defaults: a stride of 0 is the window; no padding. Of each pair the first is for rows. */
+typedef struct qn_max_pool_desc {
+    qn_array from;
+    qn_array to, taps;
+    uint32_t window[2], stride[2], padding[2];
+} qn_max_pool_desc;
+QN_API qn_status qn_kernels_max_pool(qn_kernels *kernels, qn_stream *stream, const qn_max_pool_desc *desc);
+
+/* to = the gradient by what qn_kernels_max_pool got as `from`, of whose sizes it is: from `gradient`, that by what came out, and the taps. Each element gets
+   the sum of what belongs to windows that chose it, taken in 32-bit floats (QN_F64: in 64 bits), or 0. All have to be given. */
+typedef struct qn_max_pool_backward_desc {
+    qn_array gradient, taps;
+    qn_array to;
+    uint32_t window[2], stride[2], padding[2];
+} qn_max_pool_backward_desc;
+QN_API qn_status qn_kernels_max_pool_backward(qn_kernels *kernels, qn_stream *stream,
+                                              const qn_max_pool_backward_desc *desc);
+
 /* to = `from` filtered along its rows and along its columns, the last two dimensions, by the same weights: an odd number of QN_F32, the
    middle one for the element itself. Beyond an edge the element there is repeated. from and to have the same sizes and one type,
    of floats, QN_U8 or QN_U16 (rounded to nearest even, within the type's limits). Sums are taken in 32-bit floats (QN_F64: in

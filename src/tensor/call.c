@@ -9,6 +9,8 @@
 static qn__call *const calls[QN__OP_COUNT] = {
     [QN__OP_CONVOLVE_INPUT] = qn__convolve_input_run,
     [QN__OP_CONVOLVE_WEIGHTS] = qn__convolve_weights_run,
+    [QN__OP_MAX_POOL] = qn__max_pool_run,
+    [QN__OP_MAX_POOL_BACKWARD] = qn__max_pool_backward_run,
     [QN__OP_ATTENTION] = qn__attention_run,
     [QN__OP_ATTENTION_BACKWARD] = qn__attention_backward_run,
     [QN__OP_TAKE] = qn__take_run,

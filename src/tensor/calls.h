@@ -8,6 +8,8 @@ qn__finishing_call qn__matmul_run;                         /* matmul.c */
 qn__finishing_call qn__convolve_run;                       /* convolve.c */
 qn__call qn__convolve_input_run, qn__convolve_weights_run; /* convolve.c */
 qn__gradient qn__convolve_gradient, qn__convolve_input_gradient, qn__convolve_weights_gradient;
+qn__call qn__max_pool_run, qn__max_pool_backward_run; /* pool.c */
+qn__gradient qn__max_pool_gradient, qn__max_pool_backward_gradient;
 qn__call qn__attention_run, qn__attention_backward_run; /* attention.c */
 qn__gradient qn__attention_gradient, qn__attention_backward_gradient;
 qn__call qn__take_run; /* take.c */

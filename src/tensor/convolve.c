@@ -1,7 +1,6 @@
-/* Convolutions, their transposes and pooling. Three calls of kernels.h, of which each is a gradient of the others: the convolution itself, what becomes of
+/* Convolutions and their transposes. Three calls of kernels.h, of which each is a gradient of the others: the convolution itself, what becomes of
    its input, which is a transposed convolution, and what becomes of its weights. Two dimensions are those of the calls; one is two with a size of 1,
    three are a sum over the taps of the first. */
-#include <math.h>
 #include <string.h>
 
 #include "tensor/calls.h"
@@ -297,74 +296,4 @@ qn_tensor *qn_transposed_convolution(qn_tensor *x, qn_tensor *weights, qn_tensor
     const uint64_t plane[] = {sizes[0], sizes[1], p.dimensions == 1 ? 1 : sizes[2], sizes[p.dimensions + 1]};
     qn_tensor *y = call(QN__OP_CONVOLVE_INPUT, as_image(&p, x), as_image(&p, weights), plane, &a);
     return add_bias(p.dimensions == 1 ? qn_squeeze(y, QN_AXES(2)) : y, bias);
-}
-
-/* ---- pooling ---- */
-
-typedef qn_tensor *join(qn_tensor *a, qn_tensor *b);
-static qn_tensor *larger(qn_tensor *a, qn_tensor *b) { return qn_maximum(a, b); }
-static qn_tensor *total(qn_tensor *a, qn_tensor *b) { return qn_add(a, b); }
-
-/* An axis as two, of windows that lie side by side and of their taps. */
-static qn_tensor *windows_of(qn_tensor *x, int32_t axis, uint64_t window) {
-    const qn_shape all = qn_tensor_shape(x);
-    qn_shape apart = {.rank = all.rank + 1};
-    for (uint32_t d = 0; d < all.rank; d++) apart.sizes[d + (d > (uint32_t)axis)] = all.sizes[d];
-    apart.sizes[axis] = all.sizes[axis] / window;
-    apart.sizes[axis + 1] = window;
-    return qn_reshape(x, apart);
-}
-
-/* What joins all taps of a window along an axis: a slice for each tap, all in one kernel. */
-static qn_tensor *along(qn_tensor *x, int32_t axis, uint64_t window, uint64_t stride, uint64_t count,
-                        join *both) {
-    const bool apart = window > 1 && stride == window && x->node->sizes[axis] == count * window;
-    qn_tensor *all = NULL, *windows = apart ? windows_of(x, axis, window) : NULL;
-    for (uint64_t tap = 0; tap < window; tap++) {
-        qn_tensor *one = apart ? qn_squeeze(qn_slice(windows, axis + 1, (int64_t)tap, (int64_t)tap + 1, 1),
-                                            QN_AXES(axis + 1))
-                               : qn_slice(x, axis, (int64_t)tap, (int64_t)(tap + (count - 1) * stride + 1),
-                                          (int64_t)stride);
-        all = all ? both(all, one) : one;
-    }
-    return all;
-}
-
-static qn_tensor *pool(const char *function, qn_tensor *x, const qn_pool_desc *desc, double outside,
-                       join *both) {
-    qn_tensors *tensors;
-    qn_tensor *wrong = qn__refuse(function, &x, 1, &tensors);
-    if (wrong) return wrong;
-    const uint32_t rank = x->node->rank;
-    if (rank < 3 || rank > 5 || !desc)
-        return qn__failed(
-            tensors, function, QN_ERROR_ARGUMENT,
-            "images of %s: they have images, channels, and one to three further dimensions, and a descriptor",
-            qn__describe(x->node).text);
-    if (!qn__is_float((qn_element)x->node->type))
-        return qn__failed(tensors, function, QN_ERROR_ARGUMENT, "images of %s: it is of floats",
-                          qn__describe(x->node).text);
-    uint64_t windows = 1;
-    for (uint32_t d = 0; d + 2 < rank; d++) {
-        const uint64_t window = desc->window[d], stride = desc->stride[d] ? desc->stride[d] : window,
-                       padding = desc->padding[d];
-        const uint64_t size = x->node->sizes[d + 2] + 2 * padding;
-        if (!window || size < window || padding >= window)
-            return qn__failed(tensors, function, QN_ERROR_ARGUMENT,
-                              "dimension %u: a window of %llu for %llu elements with a padding of %llu",
-                              (unsigned)d + 2, (unsigned long long)window,
-                              (unsigned long long)(size - 2 * padding), (unsigned long long)padding);
-        if (padding) x = qn_pad(x, (int32_t)d + 2, padding, padding, outside);
-        x = along(x, (int32_t)d + 2, window, stride, (size - window) / stride + 1, both);
-        if (x->status) return x;
-        windows *= window;
-    }
-    return both == total ? qn_divide(x, (double)windows) : x;
-}
-
-qn_tensor *qn_max_pool(qn_tensor *x, const qn_pool_desc *desc) {
-    return pool("qn_max_pool", x, desc, -INFINITY, larger);
-}
-qn_tensor *qn_average_pool(qn_tensor *x, const qn_pool_desc *desc) {
-    return pool("qn_average_pool", x, desc, 0, total);
 }

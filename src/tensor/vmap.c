@@ -253,6 +253,8 @@ static qn__node *call(batcher *b, const qn__node *node) {
     switch (node->op) {
     case QN__OP_SORT:
     case QN__OP_TOP_K:
+    case QN__OP_MAX_POOL:
+    case QN__OP_MAX_POOL_BACKWARD:
     case QN__OP_CHOLESKY:
     case QN__OP_SOLVE:
     case QN__OP_SOLVE_TRIANGULAR: return with_batch(b, node);

@@ -136,7 +136,7 @@ class Bench(ToolTest):
         self.quern("bench", "kernels", "--device", "cpu", "--elements", "3001", "--seconds", "0.001", "--json", "k.json")
         units = {row["what"]: row["unit"] for row in json.loads(self.read("k.json"))["results"]}
         for name in ("copy f32", "copy f32 to bf16", "transpose f32", "fill f32", "square f32", "add f32", "histogram f32, 256 bins",
-                     "compact f32 by a mask", "unique f32", "blur f32, 5 taps", "transpose bf16", "copy bf16, odd rows to even ones", "add a row f32",
+                     "compact f32 by a mask", "unique f32", "blur f32, 5 taps", "max pool 3x3 f32", "transpose bf16", "copy bf16, odd rows to even ones", "add a row f32",
                      "layer norm f32", "layer norm backward f32", "gather rows of f32", "sparse matrix by vector f32", "random normal f32", "sum f32", "sums of rows f32", "sums of columns f32", "scan f32",
                      "scans of columns f32", "top 64 f32", "top 64 of rows f32", "softmax f32",
                      "rms norm f32", "random f32"):

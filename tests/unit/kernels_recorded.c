@@ -58,6 +58,12 @@ typedef struct operands {
     X(convolve_backward_weights, convolve_backward_weights, .from = QN_ARRAY(o->x, QN_F32, 2, 2, 10, 12),    \
       .to = QN_ARRAY(o->out, QN_F32, 3, 2, 3, 3), .gradient = QN_ARRAY(o->y, QN_F32, 2, 3, 8, 10))           \
     X(blur, blur, .from = GRID(x), .weights = QN_ARRAY(o->y, QN_F32, 5), .to = GRID(out))                    \
+    X(max_pool, max_pool, .from = GRID(x), .to = QN_ARRAY(o->out, QN_F32, ROWS / 2, COLUMNS / 2),            \
+      .taps = QN_ARRAY(o->more, QN_U8, ROWS / 2, COLUMNS / 2), .window = {3, 3}, .stride = {2, 2},           \
+      .padding = {1, 1})                                                                                     \
+    X(max_pool_backward, max_pool_backward, .gradient = QN_ARRAY(o->x, QN_F32, ROWS / 2, COLUMNS / 2),       \
+      .taps = QN_ARRAY(o->indices, QN_U8, ROWS / 2, COLUMNS / 2), .to = GRID(out), .window = {3, 3},         \
+      .stride = {2, 2}, .padding = {1, 1})                                                                   \
     X(cholesky, cholesky, .from = SQUARES(y), .to = SQUARES(out))                                            \
     X(solve, solve, .matrix = SQUARES(x), .from = SQUARES(y), .to = SQUARES(out))                            \
     X(solve_triangular, solve_triangular, .matrix = SQUARES(x), .from = SQUARES(y), .to = SQUARES(out))      \

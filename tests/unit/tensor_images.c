@@ -321,6 +321,48 @@ static void windows_are_pooled(void **state) {
     assert_ok(f->context, qn_check_gradients(mean, &desc, &small, 1, NULL));
 }
 
+static qn_tensor *gradient_of_most(void *user, qn_tensor *const *x, size_t count) {
+    (void)count;
+    qn_tensor *own = qn_tensor_require_gradient(qn_multiply(x[0], 1), true), *g;
+    qn_gradients(qn_sum(qn_power(qn_max_pool(own, user), 3.0), QN_ALL_AXES, false), &own, 1, &g);
+    return g;
+}
+
+/* Of one to three dimensions, and gradients of gradients. */
+static void gradients_of_windows_that_overlap(void **state) {
+    tensor_fixture *f = fixture_of(state);
+    if (!(f->info.capabilities & QN_CAN_F64)) skip();
+    qn_pool_desc line = {.window = {3}, .stride = {2}, .padding = {1}}, plane = {{3, 3}, {2, 2}, {1, 1}},
+                 volume = {{2, 3, 2}, {1, 2, 1}, {1, 0, 1}}, large = {{9, 8}, {1, 1}, {4, 4}};
+    qn_tensor *x[] = {numbers(f, QN_SHAPE(2, 2, 9), 0.1), numbers(f, QN_SHAPE(1, 2, 6, 8), 0.2),
+                      numbers(f, QN_SHAPE(1, 2, 3, 5, 4), 0.3), numbers(f, QN_SHAPE(1, 1, 6, 6), 0.4)};
+    qn_pool_desc *const desc[] = {&line, &plane, &volume, &large};
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_ok(f->context, qn_check_gradients(most, desc[i], &x[i], 1, NULL));
+        if (i < 2) assert_ok(f->context, qn_check_gradients(gradient_of_most, desc[i], &x[i], 1, NULL));
+    }
+}
+
+/* Of equal elements the first has the gradient, whether or not the largest were read before it was asked for. */
+static void equal_elements_of_windows(void **state) {
+    tensor_fixture *f = fixture_of(state);
+    static const float values[16] = {0, 0, 0, 0, 0, 2, 2, 0, 0, 2, 2, 0, 0, 0, 0, 0};
+    for (uint32_t is_read = 0; is_read < 2; is_read++) {
+        float got[16], most_of[9];
+        qn_tensor *x =
+            qn_tensor_require_gradient(qn_from_data(f->t, QN_F32, QN_SHAPE(1, 1, 4, 4), values), true);
+        qn_tensor *y = qn_max_pool(x, &(qn_pool_desc){.window = {2, 2}, .stride = {2, 2}, .padding = {1, 1}}),
+                  *g;
+        assert_int_equal(qn_tensor_count(y), 9);
+        if (is_read) read_floats(f, y, most_of, 9);
+        assert_ok(f->context, qn_gradients(qn_sum(y, QN_ALL_AXES, false), &x, 1, &g));
+        read_floats(f, g, got, 16);
+        /* Windows are of one element in the corners, of two at the edges, of four in the middle. */
+        static const float by_place[16] = {1, 1, 0, 1, 1, 1, 0, 1, 0, 0, 0, 0, 1, 1, 0, 1};
+        for (int i = 0; i < 16; i++) assert_true(got[i] == by_place[i]);
+    }
+}
+
 /* ---- refusals ---- */
 
 static void find_questions(void *user, const char *text) {
@@ -404,6 +446,8 @@ int main(void) {
         cmocka_unit_test(gradients_are_right),
         cmocka_unit_test(second_gradients_are_right),
         cmocka_unit_test(windows_are_pooled),
+        cmocka_unit_test(gradients_of_windows_that_overlap),
+        cmocka_unit_test(equal_elements_of_windows),
         cmocka_unit_test(resized_images_and_windows_have_gradients),
         cmocka_unit_test(gradients_of_windows_side_by_side),
         cmocka_unit_test(wrong_ones_are_refused),

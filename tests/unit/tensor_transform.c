@@ -67,6 +67,19 @@ static qn_tensor *gradients(void *user, qn_tensor *const *x, size_t count) {
         1, &g);
     return g;
 }
+static const qn_pool_desc overlapping = {.window = {2, 3}, .stride = {1, 2}, .padding = {1, 1}};
+static qn_tensor *pooled(void *user, qn_tensor *const *x, size_t count) {
+    (void)user, (void)count;
+    qn_tensor *line = qn_max_pool(qn_unsqueeze(x[1], 0), &(qn_pool_desc){.window = {2}, .stride = {3}});
+    return qn_multiply(qn_max_pool(qn_reshape(x[0], QN_SHAPE(1, 1, 3, 4)), &overlapping),
+                       qn_sum(line, QN_ALL_AXES, false));
+}
+static qn_tensor *pooled_back(void *user, qn_tensor *const *x, size_t count) {
+    (void)user, (void)count;
+    qn_tensor *own = qn_tensor_require_gradient(qn_reshape(x[0], QN_SHAPE(1, 1, 3, 4)), true), *g;
+    qn_gradients(qn_sum(qn_square(qn_max_pool(own, &overlapping)), QN_ALL_AXES, false), &own, 1, &g);
+    return qn_multiply(g, qn_reshape(x[1], QN_SHAPE(1, 1, 3, 4)));
+}
 /* Of one factor gradients are not wanted. */
 static qn_tensor *squares(void *user, qn_tensor *const *x, size_t count) {
     (void)user, (void)count;
@@ -96,7 +109,7 @@ typedef struct transformed {
     bool only_batches; /* it has no tangent, or one that differences do not find */
 } transformed;
 
-enum { FUNCTIONS = 11 };
+enum { FUNCTIONS = 13 };
 
 static void list_functions(const shared *s, transformed list[FUNCTIONS]) {
     const transformed all[FUNCTIONS] = {{"maps", maps, NULL, false},
@@ -108,6 +121,8 @@ static void list_functions(const shared *s, transformed list[FUNCTIONS]) {
                                         {"indices of a table", table, s->table, true},
                                         {"factors", factors, NULL, false},
                                         {"images", images, s->weights, false},
+                                        {"windows", pooled, NULL, false},
+                                        {"windows' gradients", pooled_back, NULL, true},
                                         {"gradients", gradients, NULL, true},
                                         {"constants", constant, NULL, true}};
     memcpy(list, all, sizeof all);

@@ -32,6 +32,32 @@ static bool is_blurred(const bench_operands *t, const void *result) {
     return true;
 }
 
+enum { WINDOW = 3 }; /* of max pooling, two apart */
+
+static qn_status run_max_pool(const bench_operands *t) {
+    const uint64_t half = (t->side + 1) / 2;
+    return qn_kernels_max_pool(t->d->kernels, t->d->stream,
+                               &(qn_max_pool_desc){.from = QN_ARRAY(t->from, QN_F32, t->side, t->side),
+                                                   .to = QN_ARRAY(t->to, QN_F32, half, half),
+                                                   .window = {WINDOW, WINDOW},
+                                                   .stride = {2, 2},
+                                                   .padding = {1, 1}});
+}
+
+static bool has_largest(const bench_operands *t, const void *result) {
+    const int64_t side = (int64_t)t->side, half = (side + 1) / 2;
+    for (int64_t i = 0; i < half * half; i++) {
+        float most = -INFINITY;
+        for (int64_t tap = 0; tap < WINDOW * WINDOW; tap++) {
+            const int64_t row = i / half * 2 + tap / WINDOW - 1, column = i % half * 2 + tap % WINDOW - 1;
+            if (row < 0 || row >= side || column < 0 || column >= side) continue;
+            most = fmaxf(most, t->x[row * side + column]);
+        }
+        if (bench_number(result, (uint64_t)i) != (double)most) return false;
+    }
+    return true;
+}
+
 static qn_array image_of(const bench_operands *t, qn_buffer *buffer, uint32_t channels) {
     const uint32_t *s = t->image;
     return QN_ARRAY(buffer, QN_F32, s[BENCH_IMAGES], channels, s[BENCH_ROWS], s[BENCH_COLUMNS]);
@@ -187,6 +213,7 @@ static bool is_by_weights(const bench_operands *t, const void *result) {
 
 static const bench_row rows[] = {
     {"blur f32, 5 taps", run_blur, is_blurred, 8, true, NULL, NULL, NULL},
+    {"max pool 3x3 f32", run_max_pool, has_largest, 5, true, NULL, NULL, NULL},
     {"convolve 3x3 f32", run_convolve, is_convolved, 0, false, flops_of_convolve, "FLOP/s", NULL},
     {"convolve 3x3 f32, gradient by images", run_by_images, is_by_images, 0, false, flops_of_convolve,
      "FLOP/s", NULL},
