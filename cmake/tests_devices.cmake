@@ -105,7 +105,7 @@ foreach(library wgpu_native webgpu_dawn)
                       -j 1 tests/cl)
     quern_device_test(webgpu cl.${library}.packed ${on_webgpu} $<TARGET_FILE:cl_runner> --device webgpu --packed --only full
                       --shard 0/24 -j 1 tests/cl)
-    # Doubles made of integers: a few files, and a part of the operations; all: cl_runner --soft-f64 by hand.
+    # Doubles made of integers: a few files, and a part of the operations; `make test-all` has all files.
     quern_device_test(webgpu cl.${library}.soft_f64 ${on_webgpu} $<TARGET_FILE:cl_runner> --device webgpu --soft-f64 --only full -j 1
                       tests/cl/type_double.cl tests/cl/convert_double_float.cl tests/cl/convert_long_float.cl tests/cl/struct_layout.cl
                       tests/cl/builtin_relational_order.cl tests/cl/builtin_math_floor.cl tests/cl/builtin_printf_floats.cl)

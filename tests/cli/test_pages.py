@@ -39,6 +39,25 @@ class Pages(ToolTest):
         self.assertIn("quern run " + EXAMPLE, self.page("docs/quern.1").replace("\\-", "-"))
         self.assertIn("kernels/" + EXAMPLE, self.page("README.md"))
 
+    def test_options_of_programs(self):
+        """Those that the front end knows, and no others, are in the list and in the manual page."""
+        known = set(re.findall(r'"(-[A-Za-z][^"=]*)=?"', self.page("src/front/options.c"))) | {"-D", "-I"}
+        language = re.search(r"## Options\n\n(.*?)\n\n", self.page("docs/language.md"), re.S).group(1)
+        self.assertEqual(set(re.findall(r"`(-[A-Za-z][A-Za-z0-9-]*)", language)), known)
+        manual = self.page("docs/quern.1").replace("\\-", "-")
+        manual = re.search(r"\.SH OPTIONS OF PROGRAMS(.*?)\n\.SH", manual, re.S).group(1)
+        listed = [line for line in manual.splitlines() if re.match(r"\.(B|BR|BI) -[A-Za-z]", line)]
+        self.assertEqual(set(re.findall(r"(?<![-\w])-[A-Za-z][A-Za-z0-9-]*", " ".join(listed))), known - {"-D", "-I"})
+
+    def test_options_of_commands(self):
+        """What --help tells of is in the manual page, and the other way round."""
+        text = self.quern("--help")
+        for command in re.findall(r"^  (\w+) ", text, re.M):
+            text += self.quern(command, "--help")
+        options = r"(?<![-\w])--[a-z][a-z0-9-]*"
+        manual = re.sub(r"\\f[A-Z]", "", self.page("docs/quern.1").replace("\\-", "-"))
+        self.assertEqual(set(re.findall(options, text)), set(re.findall(options, manual)))
+
     def test_the_first_command_of_the_readme(self):
         block = re.search(r"```\n(.*?)```", self.page("README.md"), re.S).group(1).splitlines()
         self.assertEqual(block[0], "$ make")
