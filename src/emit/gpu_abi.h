@@ -62,6 +62,10 @@ enum {
     QN__PRINT_CAPACITY = 1 << 20 /* bytes of records that a launch may print */
 };
 
+/* The line between a module's text and the same module with all buffers of a kernel of one type, of words: for launches
+   that bind one for several of its parameters (backend/webgpu/alias.c). Bindings and parameter blocks are alike. */
+#define QN__WGSL_ONE_TYPE "// With buffers of one type:\n"
+
 typedef enum qn__implicit_kind {
     QN__IMPLICIT_GLOBAL_BASE,   /* u64 per dim: global id of this part's first work-item, with the offset */
     QN__IMPLICIT_GLOBAL_SIZE,   /* u64 per dim: of the whole launch */

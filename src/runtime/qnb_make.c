@@ -210,8 +210,12 @@ static qn_status add_portable(maker *m, qn__target_kind kind) {
                        .sub_group_size = 32,
                        .wants_unrolled = true,
                        .wants_wide_addresses = true,
-                       .has_f16_conversions = kind == QN__TARGET_WGSL};
-    qn__target bare = {.kind = kind, .sub_group_size = 32, .wants_unrolled = true};
+                       .has_f16_conversions = kind == QN__TARGET_WGSL,
+                       .wants_one_buffer_type = kind == QN__TARGET_WGSL};
+    qn__target bare = {.kind = kind,
+                       .sub_group_size = 32,
+                       .wants_unrolled = true,
+                       .wants_one_buffer_type = kind == QN__TARGET_WGSL};
     qn__compile_target(&full);
     avoid_all(&full);
     limit_private(m, &full);

@@ -1,6 +1,7 @@
 /* Buffers that are passed for several parameters, one of which the kernel writes. WebGPU refuses to bind a buffer for reading
    beside that: in a variant of the module such a binding is for writing, too. Dawn refuses to bind it twice at all: there the
-   later parameters become other names of the first one's binding. Each still has its own offset. */
+   later parameters become other names of the first one's binding, in the text with buffers of one type where they are of several.
+   Each still has its own offset. The same makes one binding of all parameters that share a buffer (share.c). */
 #include <stdio.h>
 #include <string.h>
 
@@ -17,22 +18,40 @@ static wg_object object_of(const qn__gpu *gpu, const qn__command *launch, const 
                            uint32_t n) {
     const uint32_t param = kernel->bindings[2 * n + 1];
     if (param == QN__WGSL_NO_PARAM) return NULL;
-    const qn__binding *binding = qn__wg_binding_of(launch, param);
+    const qn__binding *binding = qn__wg_bound_of(launch, param);
     return binding ? binding->memory->buffer : gpu->nothing[qn__wg_only_reads(kernel, n)];
+}
+
+const qn__binding *qn__wg_bound_of(const qn__command *launch, uint32_t param) {
+    const qn__binding *binding = qn__wg_binding_of(launch, param);
+    const bool is_shared = launch->num_bindings && launch->bindings[0].memory->is_shared;
+    return binding || !is_shared ? binding : &launch->bindings[0];
+}
+
+/* Of those that are bound to the same as the n-th: the first one, and whether the kernel writes to any. */
+static uint32_t first_alike(const qn__gpu *gpu, const qn__command *launch, const qn__kernel_info *kernel,
+                            uint32_t n, bool *is_written) {
+    wg_object object = object_of(gpu, launch, kernel, n);
+    uint32_t first = n;
+    *is_written = false;
+    for (uint32_t k = 0; object && k < kernel->num_bindings / 2; k++) {
+        if (object_of(gpu, launch, kernel, k) != object) continue;
+        *is_written |= !qn__wg_only_reads(kernel, k);
+        if (k < first) first = k;
+    }
+    return first;
 }
 
 void qn__wg_find_roots(const qn__gpu *gpu, const qn__command *launch, uint8_t roots[QN__WG_BINDINGS]) {
     const qn__kernel_info *kernel = &launch->code->info->kernels[launch->kernel];
-    for (uint32_t i = 0; i < kernel->num_bindings / 2; i++) {
-        wg_object object = object_of(gpu, launch, kernel, i);
-        uint32_t first = i;
-        bool is_written = false;
-        for (uint32_t k = 0; object && k < kernel->num_bindings / 2; k++) {
-            if (object_of(gpu, launch, kernel, k) != object) continue;
-            is_written |= !qn__wg_only_reads(kernel, k);
-            if (k < first) first = k;
-        }
-        const uint32_t root = is_written && gpu->dialect->refuses_aliases ? first : i;
+    const bool is_shared = launch->num_bindings && launch->bindings[0].memory->is_shared;
+    const uint32_t count = kernel->num_bindings / 2;
+    bool is_written, joins = is_shared;
+    for (uint32_t i = 0; i < count && gpu->dialect->refuses_aliases && !joins; i++)
+        joins = first_alike(gpu, launch, kernel, i, &is_written) != i && is_written;
+    for (uint32_t i = 0; i < count;
+         i++) { /* where some are joined, so are those that are only read: their types may be for writing */
+        const uint32_t first = first_alike(gpu, launch, kernel, i, &is_written), root = joins ? first : i;
         roots[i] = (uint8_t)(root | (is_written && qn__wg_only_reads(kernel, root) ? QN__WG_WRITES_TOO : 0));
     }
 }
@@ -89,12 +108,14 @@ static declared find_binding(const char *text, const qn__kernel_info *kernel, ui
     return find(text, qn__wg_binding_number(kernel, n), ending);
 }
 
-/* Binding n, which is for reading, is for writing, too. */
+/* Binding n, which is for reading unless it is in the text with buffers of one type, is for writing, too. */
 static qn_status widen(const qn__code *code, const qn__kernel_info *kernel, uint32_t n, char **text) {
     static const char more[] = "_write";
     const qn__allocator *allocator = code->gpu->services->allocator;
     const declared old = find_binding(*text, kernel, n);
     const size_t size = strlen(*text) + 1, before = old.at ? (size_t)(old.at - 2 - *text) : 0;
+    if (before >= sizeof more && memcmp(*text + before - (sizeof more - 1), more, sizeof more - 1) == 0)
+        return QN_OK;
     char *made = old.at ? qn__allocate(allocator, size + sizeof more) : NULL;
     if (!made) return QN_ERROR_OUT_OF_MEMORY;
     memcpy(made, *text, before);
@@ -105,14 +126,27 @@ static qn_status widen(const qn__code *code, const qn__kernel_info *kernel, uint
     return QN_OK;
 }
 
+static bool are_of_one_type(const declared *a, const declared *b) {
+    const size_t type = a->all - a->name;
+    return a->at && b->at && type == b->all - b->name && memcmp(a->at + a->name, b->at + b->name, type) == 0;
+}
+
+/* The text in which all that are joined are of one type: the plain one if it is so there. */
+static const char *choose_text(const qn__code *code, const qn__kernel_info *kernel, const uint8_t *roots) {
+    for (uint32_t i = 0; i < kernel->num_bindings / 2 && code->one_type; i++) {
+        const uint32_t root = roots[i] & ~QN__WG_WRITES_TOO;
+        const declared a = find_binding(code->text, kernel, i), b = find_binding(code->text, kernel, root);
+        if (root != i && !are_of_one_type(&a, &b)) return code->one_type;
+    }
+    return code->text;
+}
+
 /* Binding n's name becomes that of its root. */
 static qn_status join(const qn__code *code, const qn__kernel_info *kernel, uint32_t n, uint32_t root,
                       char **text, char *why) {
     const qn__allocator *allocator = code->gpu->services->allocator;
     const declared old = find_binding(*text, kernel, n), now = find_binding(*text, kernel, root);
-    const size_t type = old.all - old.name;
-    if (!old.at || !now.at || type != now.all - now.name ||
-        memcmp(old.at + old.name, now.at + now.name, type) != 0) {
+    if (!are_of_one_type(&old, &now)) {
         snprintf(why, QN__WHY,
                  "kernel %.100s: parameters %u and %u are one buffer, which %s binds once, and the kernel "
                  "takes it for "
@@ -133,9 +167,11 @@ static qn_status join(const qn__code *code, const qn__kernel_info *kernel, uint3
 static qn_status make(const qn__code *code, wg_variant *variant, char *why) {
     const qn__kernel_info *kernel = &code->info->kernels[variant->kernel];
     const qn__allocator *allocator = code->gpu->services->allocator;
-    char message[QN__WHY], *text = qn__allocate(allocator, code->text_size + 1);
+    const char *plain = choose_text(code, kernel, variant->roots);
+    const size_t size = strlen(plain) + 1;
+    char message[QN__WHY], *text = qn__allocate(allocator, size);
     if (!text) return QN_ERROR_OUT_OF_MEMORY;
-    memcpy(text, code->text, code->text_size + 1);
+    memcpy(text, plain, size);
     qn_status status = QN_OK;
     for (uint32_t i = 0; i < kernel->num_bindings / 2 && !status; i++) {
         const uint32_t root = variant->roots[i] & ~QN__WG_WRITES_TOO;

@@ -59,16 +59,26 @@ static void leave_out_enable(char *text) {
     }
 }
 
+static void split(qn__code *code) {
+    char *line = strstr(code->text, QN__WGSL_ONE_TYPE);
+    if (!line) return;
+    *line = 0;
+    code->one_type = line + sizeof QN__WGSL_ONE_TYPE - 1;
+}
+
 static qn_status load(qn__code *code, const char *text, size_t size, char *why) {
     if (!code->info->num_kernels) return QN_OK;
     code->text = qn__allocate(code->gpu->services->allocator, size + 1);
     if (!code->text) return QN_ERROR_OUT_OF_MEMORY;
     memcpy(code->text, text, size);
     code->text[size] = 0;
-    code->text_size = size;
-    if (code->gpu->dialect->refuses_enable) leave_out_enable(code->text);
+    split(code);
+    if (code->gpu->dialect->refuses_enable) {
+        leave_out_enable(code->text);
+        leave_out_enable(code->one_type);
+    }
     pthread_mutex_lock(&code->gpu->lock);
-    qn_status status = build(code, code->text, size, why);
+    qn_status status = build(code, code->text, strlen(code->text), why);
     if (!status) status = add_constants(code, why);
     pthread_mutex_unlock(&code->gpu->lock);
     return status;

@@ -188,21 +188,22 @@ static void gpu_info(const qn__gpu *gpu, qn_device_info *info) {
 
 static void target(const qn__gpu *gpu, qn__target *target) {
     enum { LLVMPIPE_LOOPS = 65535 }; /* as in Vulkan's backend: the only software driver there is for it */
-    *target =
-        (qn__target){.kind = QN__TARGET_WGSL,
-                     .sub_group_size = gpu->sub_group_size ? gpu->sub_group_size : 32,
-                     .lacks_sub_groups = !gpu->sub_group_size,
-                     .has_f16_conversions = gpu->has_f16,
-                     .loop_limit = gpu->emulated ? LLVMPIPE_LOOPS : 0,
-                     .lacks_fast_fma32 = gpu->emulated, /* Mesa's software driver multiplies and adds */
-                     .lacks_exact_fma = gpu->emulated,
-                     .lacks_loop_results = gpu->emulated,
-                     .lacks_lasting_code = gpu->emulated,
-                     .lacks_exact_sums = true, /* drivers make b of (a + b) - a; WGSL cannot forbid it */
-                     .lacks_exact_choices = !gpu->emulated,
-                     .lacks_division = !gpu->emulated,
-                     .lacks_f32_denormals = true,
-                     .wants_unrolled = !gpu->emulated};
+    *target = (qn__target){
+        .kind = QN__TARGET_WGSL,
+        .sub_group_size = gpu->sub_group_size ? gpu->sub_group_size : 32,
+        .lacks_sub_groups = !gpu->sub_group_size,
+        .has_f16_conversions = gpu->has_f16,
+        .loop_limit = gpu->emulated ? LLVMPIPE_LOOPS : 0,
+        .lacks_fast_fma32 = gpu->emulated, /* Mesa's software driver multiplies and adds */
+        .lacks_exact_fma = gpu->emulated,
+        .lacks_loop_results = gpu->emulated,
+        .lacks_lasting_code = gpu->emulated,
+        .lacks_exact_sums = true, /* drivers make b of (a + b) - a; WGSL cannot forbid it */
+        .lacks_exact_choices = !gpu->emulated,
+        .lacks_division = !gpu->emulated,
+        .lacks_f32_denormals = true,
+        .wants_one_buffer_type = gpu->dialect->refuses_aliases || gpu->num_storage < QN__WG_BINDINGS,
+        .wants_unrolled = !gpu->emulated};
 }
 
 static const char *cache_key(const qn__gpu *gpu) { return gpu->cache_key; }

@@ -10,6 +10,7 @@
    bound from the first place that a parameter has in it. */
 static uint64_t bound_from(const qn__gpu *gpu, const qn__command *launch, const qn__binding *binding) {
     uint64_t first = binding->offset;
+    if (binding->memory->is_shared) return 0;
     for (uint32_t i = 0; gpu->dialect->refuses_aliases && i < launch->num_bindings; i++)
         if (launch->bindings[i].memory == binding->memory && launch->bindings[i].offset < first)
             first = launch->bindings[i].offset;
@@ -30,7 +31,7 @@ static uint64_t bound_to(const qn__gpu *gpu, const qn__command *launch, const qn
 static qn_status bind(qn__gpu *gpu, const qn__command *launch, const qn__kernel_info *kernel, uint32_t n,
                       wg_binding *entry, char *why) {
     const uint32_t param = kernel->bindings[2 * n + 1];
-    const qn__binding *binding = qn__wg_binding_of(launch, param);
+    const qn__binding *binding = qn__wg_bound_of(launch, param);
     if (!binding) {
         entry->buffer = gpu->nothing[qn__wg_only_reads(kernel, n)];
         entry->size = 16;
@@ -171,14 +172,16 @@ static qn_status bind_all(qn__gpu *gpu, const qn__command *launch, const qn__par
         wg_binding *entry = &b->entries[b->is.count];
         *entry = (wg_binding){.binding = qn__wg_binding_number(kernel, n)};
         if (param != QN__WGSL_NO_PARAM) {
-            const qn__binding *binding = qn__wg_binding_of(launch, param);
+            const qn__binding *binding = qn__wg_bound_of(launch, param);
+            b->is_own |= binding && binding->memory->is_shared;
             status = bind(gpu, launch, kernel, n, entry, why);
             add_bound(b, binding ? binding->memory->address : 0);
             continue;
         }
-        b->is_own = entry->binding == QN__WGSL_PRINT;
-        entry->buffer = b->is_own ? print : launch->code->constants;
-        entry->size = b->is_own ? QN__PRINT_SIZE : launch->code->info->constants_size;
+        const bool is_print = entry->binding == QN__WGSL_PRINT;
+        b->is_own |= is_print;
+        entry->buffer = is_print ? print : launch->code->constants;
+        entry->size = is_print ? QN__PRINT_SIZE : launch->code->info->constants_size;
         add_bound(b, 0);
     }
     return status;
@@ -306,18 +309,12 @@ static qn_status begin_print(qn__gpu *gpu, wg_object *print, char *why) {
     return QN_OK;
 }
 
-qn_status qn__wg_launch(qn__gpu *gpu, const qn__command *launch, char *why) {
+qn_status qn__wg_launch_bound(qn__gpu *gpu, const qn__command *launch, char *why) {
     const qn__kernel_info *kernel = &launch->code->info->kernels[launch->kernel];
     wg_object print = NULL;
     qn__parts parts;
     qn__part part;
     qn_status status = QN_OK;
-    const uint32_t most = gpu->num_storage < QN__WG_BINDINGS ? gpu->num_storage : QN__WG_BINDINGS;
-    if (kernel->num_bindings / 2 > most) {
-        snprintf(why, QN__WHY, "kernel %.100s uses %u buffers; the device binds %u at most", kernel->name,
-                 (unsigned)kernel->num_bindings / 2, (unsigned)most);
-        return QN_ERROR_UNSUPPORTED;
-    }
     if (kernel->uses_printf) status = begin_print(gpu, &print, why);
     qn__parts_begin(&parts, launch, kernel, gpu->max_groups);
     const bool in_rows = has_rows(launch, kernel);
@@ -329,4 +326,14 @@ qn_status qn__wg_launch(qn__gpu *gpu, const qn__command *launch, char *why) {
     if (print && !status) status = qn__wg_read(gpu, print, 0, QN__PRINT_SIZE, NULL, launch->code->info, why);
     if (print) gpu->api->wgpuBufferRelease(print);
     return status;
+}
+
+qn_status qn__wg_launch(qn__gpu *gpu, const qn__command *launch, char *why) {
+    const qn__kernel_info *kernel = &launch->code->info->kernels[launch->kernel];
+    const uint32_t count = kernel->num_bindings / 2;
+    if (count <= gpu->num_storage && count <= QN__WG_BINDINGS) return qn__wg_launch_bound(gpu, launch, why);
+    if (count <= QN__WG_BINDINGS && launch->num_bindings) return qn__wg_launch_shared(gpu, launch, why);
+    snprintf(why, QN__WHY, "kernel %.100s uses %u buffers; a kernel may use %u", kernel->name,
+             (unsigned)count, (unsigned)QN__WG_BINDINGS);
+    return QN_ERROR_UNSUPPORTED;
 }

@@ -29,7 +29,10 @@ typedef struct wg_dialect {
     bool has_toggles;    /* Dawn's: that accesses are checked, local memory zeroed, times rounded */
 } wg_dialect;
 
-enum { QN__WG_BINDINGS = 48 /* of a kernel, at most */, QN__WG_WRITES_TOO = 128 /* in roots: see alias.c */ };
+enum {
+    QN__WG_BINDINGS = 112 /* of a kernel, at most */,
+    QN__WG_WRITES_TOO = 128 /* in roots: see alias.c */
+};
 enum { QN__WG_TIMES = 64 /* of a submission, at most */ };
 enum { QN__WG_MAX_DEVICES = 8, QN__WG_PARAMS = 1 << 17, QN__WG_PARAM_ALIGN = 256 };
 
@@ -105,6 +108,7 @@ struct qn__gpu {
 struct qn__memory {
     wg_object buffer;
     uint64_t address, size, room;
+    bool is_shared; /* of one launch, for all its parameters */
 };
 
 enum { QN__WG_GROUPS = 8 /* of a pipeline that are kept */ };
@@ -141,8 +145,8 @@ struct qn__code {
     const qn__code_info *info;
     wg_object module, constants;
     wg_pipeline **pipelines; /* by kernel */
-    char *text;
-    size_t text_size;
+    char *text,
+        *one_type; /* zero at the ends; the second is NULL, or behind the first: with buffers of one type */
     wg_variant *variants;
 };
 
@@ -224,7 +228,13 @@ void qn__wg_find_roots(const qn__gpu *gpu, const qn__command *launch, uint8_t ro
 qn_status qn__wg_variant(qn__code *code, uint32_t kernel, const uint8_t roots[QN__WG_BINDINGS],
                          wg_object *module, char *why);
 void qn__wg_free_variants(qn__code *code);
-const qn__binding *qn__wg_binding_of(const qn__command *launch, uint32_t param);
+const qn__binding *qn__wg_binding_of(const qn__command *launch, uint32_t param); /* NULL: a null pointer */
+/* The same; where parameters share a buffer a null pointer is bound to that, too. */
+const qn__binding *qn__wg_bound_of(const qn__command *launch, uint32_t param);
+
+/* share.c */
+/* A launch with more buffers than the device binds. */
+qn_status qn__wg_launch_shared(qn__gpu *gpu, const qn__command *launch, char *why);
 
 /* device.c */
 void qn__wg_was_lost(qn__gpu *gpu, const char *message); /* the lock is held */
@@ -233,6 +243,7 @@ void qn__wg_was_lost(qn__gpu *gpu, const char *message); /* the lock is held */
 void qn__wg_put_params(qn__gpu *gpu); /* the blocks of the encoder's submission, before it goes */
 void qn__wg_free_groups(qn__gpu *gpu, wg_pipeline *pipeline);
 qn_status qn__wg_launch(qn__gpu *gpu, const qn__command *launch, char *why);
+qn_status qn__wg_launch_bound(qn__gpu *gpu, const qn__command *launch, char *why); /* of what can be bound */
 
 /* queue.c */
 qn_status qn__wg_queue_create(qn__gpu *gpu, qn__queue **queue, char *why);

@@ -119,8 +119,9 @@ static void settle(search *s) {
     uint32_t buffers = UINT32_MAX;
     for (uint32_t i = 0; i < e->classes.len; i++) {
         if (!s->holds[i]) continue;
-        if (!may_hold(&e->classes.data[i])) mark(s, s->first_memory + i);
-        if (e->classes.data[i].space != IR_GLOBAL_SPACE) continue;
+        const bool is_buffer = e->classes.data[i].space == IR_GLOBAL_SPACE;
+        if (!may_hold(&e->classes.data[i]) || (is_buffer && e->one_type)) mark(s, s->first_memory + i);
+        if (!is_buffer) continue;
         if (buffers != UINT32_MAX) join(s, s->first_memory + i, buffers);
         buffers = s->first_memory + i;
     }

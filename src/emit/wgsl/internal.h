@@ -87,6 +87,8 @@ typedef struct wgsl_emitter {
     bool guarded, uses_sync, prints, uses_params, uses_zero, has_dynamic, hides;
     bool uses_sub_groups, enables_sub_groups; /* the kernel, the module */
     bool enables_f16;                         /* the module */
+    bool one_type;                            /* the text to come has buffers of one type */
+    bool wants_alike;                         /* a kernel's are not, and one is written; or they are many */
 } wgsl_emitter;
 
 enum { WGSL_BASE = 256 /* the address of a buffer's begin, as a number: null is none */ };

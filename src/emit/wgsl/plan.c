@@ -232,6 +232,25 @@ static void see(ir_instr *instr, void *user) {
 
 /* ---- the form of classes ---- */
 
+static bool is_passed(const wgsl_emitter *e, const wgsl_class *class) {
+    const int32_t arg = e->objects.data[class->object].arg;
+    return is_buffer(class) && arg >= 0 && e->kernel->args.data[arg].arg_kind == IR_ARG_BUFFER;
+}
+
+/* All buffers that are passed become words, atomic ones where one has to be. */
+static void make_one_type(wgsl_emitter *e) {
+    bool atomic = false;
+    for (size_t i = 0; i < e->classes.len; i++)
+        atomic |= is_passed(e, &e->classes.data[i]) && e->classes.data[i].atomic;
+    for (size_t i = 0; i < e->classes.len; i++) {
+        wgsl_class *class = &e->classes.data[i];
+        if (!is_passed(e, class)) continue;
+        class->is_mixed = true;
+        class->quads = false;
+        class->atomic = atomic;
+    }
+}
+
 static void settle(wgsl_class *class) {
     const bool fixed = class->space == IR_PARAM_SPACE || class->space == IR_CONSTANT_SPACE;
     if (fixed || class->atomic || class->is_mixed || !class->is_seen ||
@@ -303,6 +322,7 @@ void qn__wgsl_plan(wgsl_emitter *e) {
     make_classes(e);
     qn__wgsl_find_halves(e);
     qn__ir_walk(e->kernel->body, see, e);
+    if (e->one_type) make_one_type(e);
     lay_out(e);
     settle_quads(e);
     count_in_quads(e);

@@ -122,12 +122,32 @@ static void name_memory(wgsl_emitter *e) {
         if (e->classes.data[i].space == IR_LOCAL_SPACE) declare_local(e, &e->classes.data[i], i);
 }
 
+/* Whether a launch may have to bind one memory for buffers of several types, or more buffers than a device binds. */
+static bool wants_one_type(const wgsl_emitter *e) {
+    enum { ALWAYS_BOUND = 8 };
+    const wgsl_class *first = NULL;
+    bool differ = false, written = false;
+    uint32_t count = 0;
+    for (size_t i = 0; i < e->objects.len; i++) {
+        const wgsl_object *object = &e->objects.data[i];
+        const wgsl_class *class = &e->classes.data[object->class_index];
+        if (!is_buffer(class) || object->arg < 0 || !object->is_used) continue;
+        if (!first) first = class;
+        differ |= class->atomic != first->atomic || class->kind != first->kind ||
+                  class->halves != first->halves || class->quads != first->quads;
+        written |= class->is_written || class->atomic;
+        count++;
+    }
+    return (differ && written) || count > ALWAYS_BOUND;
+}
+
 static void declare_buffers(wgsl_emitter *e) {
     e->bindings.data = NULL; /* the last kernel's are kept by its description */
     e->bindings.len = e->bindings.cap = 0;
     for (size_t i = 0; i < e->objects.len; i++)
         if (is_buffer(&e->classes.data[e->objects.data[i].class_index]))
             declare_buffer(e, &e->objects.data[i]);
+    e->wants_alike |= wants_one_type(e);
 }
 
 /* ---- kernels ---- */
@@ -280,24 +300,60 @@ static void local_size(const ir_module *module, qn__buf *out) {
                                        : 64);
 }
 
-static void emit(qn__arena *arena, ir_module *module, const qn__emit_options *options,
-                 qn__emit_result *result) {
-    wgsl_emitter e = {.arena = arena, .module = module, .options = options, .result = result};
-    qn__buf body, text;
+/* Appends the module; tells whether another with buffers of one type may be wanted. */
+static bool write_module(qn__arena *arena, ir_module *module, const qn__emit_options *options, bool one_type,
+                         qn__emit_result *result, qn__buf *text) {
+    wgsl_emitter e = {
+        .arena = arena, .module = module, .options = options, .result = result, .one_type = one_type};
+    qn__buf body;
     *result = (qn__emit_result){0};
     qn__buf_init(&body, arena);
-    qn__buf_init(&text, arena);
     qn__buf_init(&e.helpers, arena);
     qn__buf_init(&e.globals, arena);
     qn__wgsl_place_constants(&e);
     for (size_t i = 0; i < module->functions.len; i++)
         if (module->functions.data[i]->is_kernel) emit_kernel(&e, module->functions.data[i], &body);
-    if (e.enables_f16) qn__buf_puts(&text, "enable f16;\n");
-    if (e.enables_sub_groups) qn__buf_puts(&text, qn__wgsl_directives);
-    local_size(module, &text);
-    if (e.globals.len) qn__buf_append(&text, e.globals.data, e.globals.len);
-    if (e.helpers.len) qn__buf_append(&text, e.helpers.data, e.helpers.len);
-    if (body.len) qn__buf_append(&text, body.data, body.len);
+    if (e.enables_f16) qn__buf_puts(text, "enable f16;\n");
+    if (e.enables_sub_groups) qn__buf_puts(text, qn__wgsl_directives);
+    local_size(module, text);
+    if (e.globals.len) qn__buf_append(text, e.globals.data, e.globals.len);
+    if (e.helpers.len) qn__buf_append(text, e.helpers.data, e.helpers.len);
+    if (body.len) qn__buf_append(text, body.data, body.len);
+    return e.wants_alike;
+}
+
+/* Whether launches of the one are launches of the other: what a kernel only reads may be bound for writing there. */
+static bool are_launched_alike(const qn__kernel_info *a, const qn__kernel_info *b) {
+    bool alike = a->params_size == b->params_size && a->num_implicit == b->num_implicit &&
+                 a->num_bindings == b->num_bindings && a->guarded == b->guarded;
+    for (uint32_t i = 0; i < a->num_implicit && alike; i++)
+        alike = memcmp(&a->implicit[i], &b->implicit[i], sizeof *a->implicit) == 0;
+    for (uint32_t i = 0; i < a->num_bindings && alike; i++)
+        alike = (a->bindings[i] | QN__WGSL_READS) == (b->bindings[i] | QN__WGSL_READS);
+    return alike;
+}
+
+static void add_module_of_one_type(qn__arena *arena, ir_module *module, const qn__emit_options *options,
+                                   const qn__emit_result *result, qn__buf *text) {
+    qn__emit_result other;
+    qn__buf more;
+    qn__buf_init(&more, arena);
+    write_module(arena, module, options, true, &other, &more);
+    bool alike = !other.error;
+    for (uint32_t i = 0; i < result->info.num_kernels && alike; i++)
+        alike = are_launched_alike(&result->info.kernels[i], &other.info.kernels[i]);
+    if (!alike) return;
+    qn__buf_puts(text, QN__WGSL_ONE_TYPE);
+    qn__buf_append(text, more.data, more.len);
+}
+
+static void emit(qn__arena *arena, ir_module *module, const qn__emit_options *options,
+                 qn__emit_result *result) {
+    qn__buf text;
+    qn__buf_init(&text, arena);
+    const bool wants_more = write_module(arena, module, options, false, result, &text);
+    if (wants_more && !result->error && options->target.wants_one_buffer_type)
+        add_module_of_one_type(arena, module, options, result, &text);
     result->text = text.data;
     result->size = text.len;
 }
