@@ -192,7 +192,6 @@ ulong f64_from_size(ulong sign, ulong size) {
     return size >> 63 ? f64_round(sign, 1085, halved) : size ? f64_fit(sign, 1084, size) : 0ul;
 }
 ulong f64_from_ulong(ulong a) { return f64_from_size(0ul, a); }
-/* A sign that is compared, not shifted: lavapipe is wrong about the shifted one of an int that was extended. */
 ulong f64_from_long(ulong a) { return f64_from_size(a & 0x8000000000000000ul, (long)a < 0 ? 0ul - a : a); }
 
 /* Rounded as f64_whole, or (4) to odd: what is cut off shows in the last bit, so that who rounds again to half as many bits rounds

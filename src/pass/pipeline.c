@@ -136,6 +136,7 @@ static const phase phases[] = {
       {"lower_moved_f16", qn__pass_lower_moved_f16, 0, FUNCTION, ONLY(lacks_f16_values)},
       {"lower_cut_signs", qn__pass_lower_cut_signs, 0, FUNCTION, ONLY(lacks_cut_signs)},
       {"lower_long_differences", qn__pass_lower_long_differences, 0, FUNCTION, ONLY(lacks_long_differences)},
+      {"lower_long_signs", qn__pass_lower_long_signs, 0, FUNCTION, ONLY(lacks_long_signs)},
       {"hint_ladders", qn__pass_hint_ladders, 0, FUNCTION, ONLY(has_group_size)}}},
 };
 

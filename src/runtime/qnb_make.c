@@ -139,11 +139,11 @@ static qn_status add_entry(maker *m, const qn__target *target, qn__qnb_entry *ma
 /* What drivers get wrong or need not promise is done without, on all devices. */
 static const struct {
     qn__target_kind kind;
-    const char *words[9];
+    const char *words[11];
 } avoided[] = {
     {QN__TARGET_SPIRV,
-     {"loop_results", "exact_zeros", "byte_swaps", "cut_signs", "float_controls", "denormal_compares",
-      "denormals", "nearest", "matrices"}},
+     {"loop_results", "exact_zeros", "byte_swaps", "cut_signs", "long_differences", "long_signs",
+      "float_controls", "denormal_compares", "denormals", "nearest", "matrices"}},
     {QN__TARGET_CLC, {"float_atomic_add", "unrolled_barriers"}},
     {QN__TARGET_WGSL, {"exact_sums", "exact_choices", "division", "f32_denormals", "loop_results"}},
 };

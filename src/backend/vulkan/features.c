@@ -189,7 +189,7 @@ static void find_driver_abilities(const qn__driver *driver, const qn__vk_device 
                                               .pNext = &floats};
     driver->vk.GetPhysicalDeviceProperties2(device->handle, &properties);
     can->driver_id = of.driverID;
-    can->fma = can->loop_results = can->zeros = of.driverID != VK_DRIVER_ID_MESA_LLVMPIPE;
+    can->fma = can->loop_results = can->zeros = can->long_signs = of.driverID != VK_DRIVER_ID_MESA_LLVMPIPE;
     can->byte_swaps = can->cut_signs = can->long_differences = of.driverID != VK_DRIVER_ID_NVIDIA_PROPRIETARY;
     can->loop_limit = of.driverID == VK_DRIVER_ID_MESA_LLVMPIPE ? LLVMPIPE_LOOPS : 0;
     can->private_bytes = of.driverID == VK_DRIVER_ID_NVIDIA_PROPRIETARY ? NVIDIA_PRIVATE : 0;
@@ -398,6 +398,7 @@ void qn__vk_target(const qn__gpu *gpu, qn__target *target) {
                            .lacks_byte_swaps = !can->byte_swaps,
                            .lacks_cut_signs = !can->cut_signs,
                            .lacks_long_differences = !can->long_differences,
+                           .lacks_long_signs = !can->long_signs,
                            .lacks_float_controls = !can->float_controls,
                            .lacks_denormal_compares = can->flushes_compared,
                            .has_denormals = can->denormals,

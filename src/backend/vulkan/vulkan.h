@@ -124,7 +124,7 @@ typedef struct qn__vk_abilities {
     bool sub_groups, shuffles, sub_group_sizes, feedback, budget, statistics;
     bool matrices, bf16_matrices, f8_matrices; /* fragments are types, elements of theirs are these, too */
     bool fma, loop_results, zeros, byte_swaps, cut_signs, dot4, float_controls; /* see target/target.def */
-    bool long_differences;                                                      /* the same */
+    bool long_differences, long_signs;                                          /* the same */
     bool denormals, nearest;                                                    /* the same */
     bool flushes_compared;                                                      /* the same */
     bool f32_denormals;                      /* kept, whether or not a module asks for it */
