@@ -138,16 +138,19 @@ class Bench(ToolTest):
         for name in ("copy f32", "copy f32 to bf16", "transpose f32", "fill f32", "square f32", "add f32", "histogram f32, 256 bins",
                      "compact f32 by a mask", "unique f32", "blur f32, 5 taps", "max pool 3x3 f32", "transpose bf16", "copy bf16, odd rows to even ones", "add a row f32",
                      "layer norm f32", "layer norm backward f32", "gather rows of f32", "sparse matrix by vector f32", "random normal f32", "sum f32", "sums of rows f32", "sums of columns f32", "scan f32",
-                     "scans of columns f32", "top 64 f32", "top 64 of rows f32", "softmax f32",
+                     "scans of columns f32", "top 64 f32", "top 64 of rows f32", "softmax f32", "log-softmax f32", "softmax backward f32", "argmin f32",
+                     "argmax of rows f32", "scatter rows of f32", "scatter and add rows of f32", "permute f32",
                      "rms norm f32", "random f32"):
             self.assertEqual(units.pop(name + ", 3001 elements"), "B/s")
-        rates = ["convolve 3x3 f32", "convolve 3x3 f32, gradient by images", "convolve 3x3 f32, gradient by weights", "attention bf16, causal",
+        rates = ["convolve 3x3 f32", "convolve 3x3 f32, NHWC", "convolve 3x3 f16, NHWC", "convolve 3x3 f32, gradient by images", "convolve 3x3 f32, gradient by weights", "attention bf16, causal",
                  "attention backward bf16, causal"]
         self.assertEqual(units, {"sort f32, 3001 elements": "keys/s", **{name + ", 3001 elements": "FLOP/s" for name in rates}})
-        self.quern("bench", "kernels", "--device", "cpu", "--elements", "24000", "--only", "attention", "--seconds", "0.001")
+        self.quern("bench", "kernels", "--device", "cpu", "--elements", "24000", "--only", "attention,softmax,scatter,permute,arg,conv",
+                   "--seconds", "0.001", "--json", "k.json")
+        self.assertIn("softmax f32, rows of 4096, 24000 elements", [row["what"] for row in json.loads(self.read("k.json"))["results"]])
         self.quern("bench", "kernels", "--device", "cpu", "--elements", "1", "--only", "sort,conv", "--seconds", "0.001", "--json", "k.json")
         self.assertEqual([row["what"] for row in json.loads(self.read("k.json"))["results"]],
-                         ["sort f32, 1 elements"] + ["convolve 3x3 f32%s, 1 elements" % of for of in ("", ", gradient by images", ", gradient by weights")])
+                         ["sort f32, 1 elements"] + ["convolve 3x3 f32%s, 1 elements" % of for of in ("", ", NHWC", ", gradient by images", ", gradient by weights")])
         self.quern("bench", "kernels", "--elements", "0", status=USAGE, error="--elements is a number above 0, not '0'")
 
     def test_tensor(self):

@@ -6,8 +6,9 @@
 
 #include "bench_kernels.h"
 
-static const bench_row_list *const lists[] = {&bench_rows_of_maps, &bench_rows_of_sums, &bench_rows_of_order,
-                                              &bench_rows_of_images, &bench_rows_of_attention};
+static const bench_row_list *const lists[] = {&bench_rows_of_maps,    &bench_rows_of_sums,
+                                              &bench_rows_of_softmax, &bench_rows_of_order,
+                                              &bench_rows_of_images,  &bench_rows_of_attention};
 enum { NUM_LISTS = sizeof lists / sizeof *lists };
 
 const bench_row *bench_row_at(uint32_t index) {

@@ -34,8 +34,8 @@ typedef struct bench_row_list {
     uint32_t count;
 } bench_row_list;
 
-extern const bench_row_list bench_rows_of_maps, bench_rows_of_order, bench_rows_of_sums, bench_rows_of_images,
-    bench_rows_of_attention;
+extern const bench_row_list bench_rows_of_maps, bench_rows_of_order, bench_rows_of_sums,
+    bench_rows_of_softmax, bench_rows_of_images, bench_rows_of_attention;
 
 /* Row number `index`; NULL: there are no more. */
 const bench_row *bench_row_at(uint32_t index);

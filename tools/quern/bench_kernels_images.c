@@ -1,5 +1,6 @@
 /* Rows of quern bench kernels: what works on images. */
 #include <math.h>
+#include <string.h>
 
 #include "bench_kernels.h"
 
@@ -99,6 +100,76 @@ static qn_status run_by_weights(const bench_operands *t) {
                                              .to = weights_of(t, t->to),
                                              .padding = {half, half}});
 }
+
+/* ---- with channels together in memory ---- */
+
+/* A buffer's elements from `offset` on as images or weights whose channels lie together, by the order of dimensions that calls take. */
+static qn_array together(qn_buffer *buffer, uint64_t offset, qn_element type, uint32_t images,
+                         uint32_t channels, uint32_t rows, uint32_t columns) {
+    qn_array a = QN_ARRAY(buffer, type, images, rows, columns, channels);
+    a.offset = offset;
+    return qn_array_permute(a, (const uint32_t[]){0, 3, 1, 2});
+}
+
+static qn_array images_together(const bench_operands *t, qn_buffer *buffer, uint64_t offset,
+                                qn_element type) {
+    const uint32_t *s = t->image; /* as many channels come out as go in */
+    return together(buffer, offset, type, s[BENCH_IMAGES], s[BENCH_CHANNELS], s[BENCH_ROWS],
+                    s[BENCH_COLUMNS]);
+}
+
+static qn_array weights_together(const bench_operands *t, qn_buffer *buffer, uint64_t offset,
+                                 qn_element type) {
+    const uint32_t *s = t->image;
+    return together(buffer, offset, type, s[BENCH_OUTPUTS], s[BENCH_CHANNELS], s[BENCH_TAPS], s[BENCH_TAPS]);
+}
+
+static qn_status convolve_together(const bench_operands *t, qn_array images, qn_array weights,
+                                   qn_element type) {
+    const uint32_t half = t->image[BENCH_TAPS] / 2;
+    return qn_kernels_convolve(t->d->kernels, t->d->stream,
+                               &(qn_convolve_desc){.from = images,
+                                                   .weights = weights,
+                                                   .to = images_together(t, t->to, 0, type),
+                                                   .padding = {half, half}});
+}
+
+static qn_status run_together(const bench_operands *t) {
+    return convolve_together(t, images_together(t, t->from, 0, QN_F32),
+                             weights_together(t, t->other, 0, QN_F32), QN_F32);
+}
+
+/* In 16 bits the operands are behind the result: where they begin, and the end. */
+typedef struct halves {
+    uint64_t images, weights, end;
+} halves;
+
+static halves halves_of(const bench_operands *t) {
+    enum { ALIGNED = 8 };
+    const qn_array images = images_together(t, t->to, 0, QN_F16),
+                   weights = weights_together(t, t->to, 0, QN_F16);
+    const uint64_t size = (qn_array_count(&images) + ALIGNED - 1) / ALIGNED * ALIGNED;
+    return (halves){size, 2 * size, 2 * size + qn_array_count(&weights)};
+}
+
+static qn_status prepare_halves(const bench_operands *t) {
+    const halves h = halves_of(t);
+    qn_status status = qn_kernels_copy(t->d->kernels, t->d->stream,
+                                       &(qn_copy_desc){.to = images_together(t, t->to, h.images, QN_F16),
+                                                       .from = images_together(t, t->from, 0, QN_F32)});
+    if (status) return status;
+    return qn_kernels_copy(t->d->kernels, t->d->stream,
+                           &(qn_copy_desc){.to = weights_together(t, t->to, h.weights, QN_F16),
+                                           .from = weights_together(t, t->other, 0, QN_F32)});
+}
+
+static qn_status run_halves(const bench_operands *t) {
+    const halves h = halves_of(t);
+    return convolve_together(t, images_together(t, t->to, h.images, QN_F16),
+                             weights_together(t, t->to, h.weights, QN_F16), QN_F16);
+}
+
+/* ---- what the results are ---- */
 
 static double flops_of_convolve(const bench_operands *t) {
     const uint32_t *s = t->image;
@@ -211,10 +282,78 @@ static bool is_by_weights(const bench_operands *t, const void *result) {
     return are_sums(t, result, count, 255, by_weight_at);
 }
 
+/* The nearest of 16 bits. */
+static double half_of(double value) {
+    enum { BITS = 11, LEAST_EXPONENT = -13 };
+    int exponent;
+    frexp(value, &exponent);
+    const int last = (exponent > LEAST_EXPONENT ? exponent : LEAST_EXPONENT) - BITS;
+    return ldexp(nearbyint(ldexp(value, -last)), last);
+}
+
+static double as_it_is(double value) { return value; }
+
+/* Element `at` of the sums of images and weights whose channels lie together. */
+static double together_at(const bench_operands *t, uint64_t at, double (*of)(double value), double *sizes) {
+    const uint32_t *s = t->image, channels = s[BENCH_CHANNELS], taps = s[BENCH_TAPS];
+    const uint64_t output = at % channels, place = at / channels,
+                   plane = (uint64_t)s[BENCH_ROWS] * s[BENCH_COLUMNS];
+    const pixel to = pixel_at(t, place, 1);
+    double sum = *sizes = 0;
+    for (uint32_t i = 0; i < taps * taps * channels; i++) {
+        const int64_t row = to.row + (int64_t)(i / channels / taps) - taps / 2,
+                      column = to.column + (int64_t)(i / channels % taps) - taps / 2;
+        if (row < 0 || column < 0 || row >= s[BENCH_ROWS] || column >= s[BENCH_COLUMNS]) continue;
+        const uint64_t pixels = place / plane * plane + (uint64_t)(row * s[BENCH_COLUMNS] + column);
+        const double term = of((double)t->x[pixels * channels + i % channels]) *
+                            of((double)t->y[output * taps * taps * channels + i]);
+        sum += term;
+        *sizes += fabs(term);
+    }
+    return sum;
+}
+
+static double floats_together_at(const bench_operands *t, uint64_t at, double *sizes) {
+    return together_at(t, at, as_it_is, sizes);
+}
+
+static bool is_together(const bench_operands *t, const void *result) {
+    return are_sums(t, result, count_images(t, t->image[BENCH_CHANNELS]), 4096, floats_together_at);
+}
+
+static double half_number(const void *result, uint64_t at) {
+    uint16_t bits;
+    memcpy(&bits, (const uint16_t *)result + at, sizeof bits);
+    const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    if (exponent == 31) return (double)NAN;
+    const double size = exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24);
+    return bits >> 15 ? -size : size;
+}
+
+static bool is_halves(const bench_operands *t, const void *result) {
+    enum { LOOKED_AT = 4096 };
+    const uint64_t count = count_images(t, t->image[BENCH_CHANNELS]);
+    for (uint64_t i = 0; i <= LOOKED_AT; i++) {
+        double sizes;
+        const uint64_t at = (count - 1) * i / LOOKED_AT;
+        const double sum = together_at(t, at, half_of, &sizes);
+        if (!(fabs(half_number(result, at) - sum) <= fabs(sum) * 0x1p-11 + sizes * 0x1p-18 + 0x1p-24))
+            return false;
+    }
+    return true;
+}
+
+/* None where there is no room behind the result. */
+static double flops_of_halves(const bench_operands *t) {
+    return halves_of(t).end <= 2 * t->count ? flops_of_convolve(t) : 0;
+}
+
 static const bench_row rows[] = {
     {"blur f32, 5 taps", run_blur, is_blurred, 8, true, NULL, NULL, NULL},
     {"max pool 3x3 f32", run_max_pool, has_largest, 5, true, NULL, NULL, NULL},
     {"convolve 3x3 f32", run_convolve, is_convolved, 0, false, flops_of_convolve, "FLOP/s", NULL},
+    {"convolve 3x3 f32, NHWC", run_together, is_together, 0, false, flops_of_convolve, "FLOP/s", NULL},
+    {"convolve 3x3 f16, NHWC", run_halves, is_halves, 0, false, flops_of_halves, "FLOP/s", prepare_halves},
     {"convolve 3x3 f32, gradient by images", run_by_images, is_by_images, 0, false, flops_of_convolve,
      "FLOP/s", NULL},
     {"convolve 3x3 f32, gradient by weights", run_by_weights, is_by_weights, 0, false, flops_of_convolve,
