@@ -1,5 +1,6 @@
 /* quern bench matmul: qn_kernels_matmul over shapes met in practice, beside the libraries that are there for it. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bench_peer.h"
@@ -100,14 +101,45 @@ static bench_result *add_row(const bench_device *d, const char *what, const char
     return result;
 }
 
+/* Clocks of a GPU follow its load, so quern and its peers take turns. Each turn's results are verified. */
+enum { TURNS = 3 };
+
+typedef struct contender {
+    bench_time turns[TURNS];
+    uint32_t count; /* of turns; 0: not measured */
+    double rate;    /* of the shape's products; 0: likewise */
+} contender;
+
 typedef struct table {
     bench_peer peers[BENCH_MAX_PEERS];
     uint32_t num_peers;
-    double tuned;                  /* rate of the shape's product by the tuning's choice; 0: there is none */
-    double rates[BENCH_MAX_PEERS]; /* of the shape's products; 0: not measured */
+    contender by_peers[BENCH_MAX_PEERS], by_tuned, by_quern;
     bench_means means;
     bool of_ways; /* lines say which */
 } table;
+
+static int by_median(const void *a, const void *b) {
+    const double x = ((const bench_time *)a)->median, y = ((const bench_time *)b)->median;
+    return (x > y) - (x < y);
+}
+
+/* The median turn, and what its samples and the others' medians lie between. */
+static bench_time time_of(contender *c) {
+    qsort(c->turns, c->count, sizeof *c->turns, by_median);
+    bench_time time = c->turns[c->count / 2];
+    time.low = fmin(time.low, c->turns[0].median);
+    time.high = fmax(time.high, c->turns[c->count - 1].median);
+    time.samples = 0;
+    for (uint32_t i = 0; i < c->count; i++) time.samples += c->turns[i].samples;
+    return time;
+}
+
+static void add_contender(const bench_device *d, const bench_product *p, const char *what, const char *by,
+                          contender *c) {
+    if (!c->count) return;
+    const bench_time time = time_of(c);
+    c->rate = add_row(d, what, by, p, &time)->value;
+}
 
 /* Beside what is known of the same hardware. */
 static void compare_ways(const bench_device *d, table *t, const char *what, double quern) {
@@ -132,38 +164,39 @@ static void print_head(const bench_device *d, const table *t, const bench_type *
 }
 
 /* One that is wrong has no figure, and keeps no other from being measured. */
-static int measure_peers(table *t, bench_product *p, const char *what) {
+static int measure_peers(const bench_device *d, table *t, bench_product *p) {
     int first = TOOL_OK;
     for (uint32_t i = 0; i < t->num_peers; i++) {
-        const bench_peer *peer = &t->peers[i];
-        bench_time time;
+        bench_peer peer = t->peers[i];
+        contender *c = &t->by_peers[i];
         bool can;
-        t->rates[i] = 0;
-        if (!peer->type->takes(p->type)) continue;
-        const int result = bench_peer_measure(peer, p, &time, &can);
-        bench_progress(peer->d, NULL);
+        peer.d = d;
+        if (!peer.type->takes(p->type)) continue;
+        const int result = bench_peer_measure(&peer, p, &c->turns[c->count], &can);
+        bench_progress(d, NULL);
         if (!first) first = result;
-        if (can && !result) t->rates[i] = add_row(peer->d, what, peer->type->name, p, &time)->value;
+        if (can && !result) c->count++;
     }
     return first;
 }
 
-static int measure_tuned(const bench_device *d, table *t, bench_product *p, const char *what) {
-    bench_matmul m = {.d = d, .kernels = d->tuned, .product = p};
-    bench_time time;
+/* By the library's choice, or the tuning's. */
+static int measure_choice(const bench_device *d, qn_kernels *kernels, bench_product *p, const char *what,
+                          contender *c) {
+    bench_matmul m = {.d = d, .kernels = kernels, .product = p};
     bool can;
-    t->tuned = 0;
-    if (!d->tuned) return TOOL_OK;
-    const int result = bench_matmul_measure(&m, p, what, &time, &can);
-    if (!result) t->tuned = add_row(d, what, "tuned", p, &time)->value;
+    if (!kernels) return TOOL_OK;
+    const int result = bench_matmul_measure(&m, p, what, &c->turns[c->count], &can);
+    bench_progress(d, NULL);
+    if (!result) c->count++;
     return result;
 }
 
 static void compare_peers(const table *t, const bench_type *type, double quern) {
-    if (t->tuned > 0) printf(" %12.1f %7.3f", t->tuned * 1e-9, quern / t->tuned);
+    if (t->by_tuned.rate > 0) printf(" %12.1f %7.3f", t->by_tuned.rate * 1e-9, quern / t->by_tuned.rate);
     for (uint32_t i = 0; i < t->num_peers; i++)
-        if (t->rates[i] > 0)
-            printf(" %12.1f %7.3f", t->rates[i] * 1e-9, quern / t->rates[i]);
+        if (t->by_peers[i].rate > 0)
+            printf(" %12.1f %7.3f", t->by_peers[i].rate * 1e-9, quern / t->by_peers[i].rate);
         else if (t->peers[i].type->takes(type))
             printf(" %12s %7s", "none", "");
 }
@@ -193,25 +226,29 @@ static name name_of(const bench_product *p, bench_way how) {
     return n;
 }
 
+static double print_row(const bench_device *d, table *t, const bench_product *p, bench_way how,
+                        const bench_time *time) {
+    const name n = name_of(p, how);
+    const bench_result row = *add_row(d, n.what, "quern", p, time);
+    printf("  %-*s %12.*f  %5.1f %% %12.2f", width(t), t->of_ways ? n.what : n.size, row.value < 1e9 ? 4 : 1,
+           row.value * 1e-9, bench_spread(&row) * 100, time->median * 1e-3);
+    compare_peers(t, p->type, row.value);
+    compare_ways(d, t, name_of(p, (bench_way){NULL, 0}).what, row.value);
+    putchar('\n');
+    fflush(stdout);
+    return row.value;
+}
+
 static int measure_way(const bench_device *d, table *t, bench_product *p, bench_way how, double *rate) {
     const name n = name_of(p, how);
-    const char *shown = t->of_ways ? n.what : n.size;
     bench_time time;
     bool can;
     bench_matmul m = {d, d->kernels, p, how};
     const int result = bench_matmul_measure(&m, p, n.what, &time, &can);
     bench_progress(d, NULL);
-    if (!can) printf("  %-*s %12s\n", width(t), shown, "cannot");
-    if (result || !can) return result;
-    const bench_result row = *add_row(d, n.what, "quern", p, &time);
-    printf("  %-*s %12.*f  %5.1f %% %12.2f", width(t), shown, row.value < 1e9 ? 4 : 1, row.value * 1e-9,
-           bench_spread(&row) * 100, time.median * 1e-3);
-    *rate = fmax(*rate, row.value);
-    compare_peers(t, p->type, row.value);
-    compare_ways(d, t, name_of(p, (bench_way){NULL, 0}).what, row.value);
-    putchar('\n');
-    fflush(stdout);
-    return TOOL_OK;
+    if (!can) printf("  %-*s %12s\n", width(t), n.what, "cannot");
+    if (!result && can) *rate = fmax(*rate, print_row(d, t, p, how, &time));
+    return result;
 }
 
 /* Each variant with each number of parts. What is wrong with one keeps no other from being measured. */
@@ -232,18 +269,51 @@ static int measure_ways(const bench_device *d, table *t, bench_product *p, doubl
     }
 }
 
+static bool has_peers(const table *t, const bench_type *type) {
+    for (uint32_t i = 0; i < t->num_peers; i++)
+        if (t->peers[i].type->takes(type)) return true;
+    return false;
+}
+
+/* All that are no ways, in turns if there are several. Exit status of the first that failed; *own of quern's. */
+static int measure_turns(const bench_device *d, table *t, bench_product *p, const char *what, int *own) {
+    const uint32_t turns = !t->of_ways && (d->tuned || has_peers(t, p->type)) ? TURNS : 1;
+    bench_options options = *d->options;
+    bench_device of_turn = *d;
+    int peers = TOOL_OK;
+    options.seconds /= turns;
+    of_turn.options = &options;
+    memset(t->by_peers, 0, sizeof t->by_peers);
+    t->by_tuned = t->by_quern = (contender){.count = 0};
+    for (uint32_t i = 0; i < turns && !*own && !peers; i++) {
+        peers = measure_peers(&of_turn, t, p);
+        *own = measure_choice(&of_turn, d->tuned, p, what, &t->by_tuned);
+        if (!*own && !t->of_ways) *own = measure_choice(&of_turn, d->kernels, p, what, &t->by_quern);
+    }
+    for (uint32_t i = 0; i < t->num_peers; i++)
+        add_contender(d, p, what, t->peers[i].type->name, &t->by_peers[i]);
+    add_contender(d, p, what, "tuned", &t->by_tuned);
+    return peers;
+}
+
 static int measure_shape(const bench_device *d, table *t, const uint64_t shape[3], const bench_type *type) {
+    const bench_way chosen = {NULL, 0};
     bench_product p;
     double best = 0;
     int result = bench_product_create(d, shape, type, &p);
-    const name n = name_of(&p, (bench_way){NULL, 0});
-    const int peers = result ? result : measure_peers(t, &p, n.what);
-    if (!result) result = measure_tuned(d, t, &p, n.what);
-    if (!result) result = measure_ways(d, t, &p, &best);
+    const name n = name_of(&p, chosen);
+    const int peers = result ? result : measure_turns(d, t, &p, n.what, &result);
+    if (!result && t->of_ways) result = measure_ways(d, t, &p, &best);
+    if (!result && t->by_quern.count) {
+        const bench_time time = time_of(&t->by_quern);
+        best = print_row(d, t, &p, chosen, &time);
+    }
     if (!result) result = peers;
     for (uint32_t i = 0; i < t->num_peers && best > 0; i++)
-        if (t->rates[i] > 0) bench_means_add(&t->means, t->peers[i].type->name, best / t->rates[i], n.size);
-    if (t->tuned > 0 && best > 0) bench_means_add(&t->means, "tuned", best / t->tuned, n.size);
+        if (t->by_peers[i].rate > 0)
+            bench_means_add(&t->means, t->peers[i].type->name, best / t->by_peers[i].rate, n.size);
+    if (t->by_tuned.rate > 0 && best > 0)
+        bench_means_add(&t->means, "tuned", best / t->by_tuned.rate, n.size);
     bench_product_free(&p);
     return result;
 }
