@@ -9,10 +9,27 @@ try:
 except ImportError:
     print("skipped: Python has no numpy (apt install python3-numpy, or a virtual environment)")
     sys.exit(77)
+import narrow
 
 TYPES = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "i8": np.int8, "i16": np.int16, "i32": np.int32,
          "i64": np.int64, "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64, "bool": np.bool_}
 NAMES = {np.dtype(t): name for name, t in TYPES.items()}
+
+
+class Narrow:
+    """Values of a float type that NumPy has not. As wanted ones they are f64, and `room` is how much of its size a value may be wrong by before
+    it is rounded to the type, beside `least`."""
+
+    def __init__(self, name, values, room=0, least=0):
+        self.name, self.values = name, np.asarray(values, np.float64)
+        self.shape, self.room, self.least = self.values.shape, room, least
+
+    def differs(self, codes):
+        got, wanted = narrow.values_of(self.name, codes), self.values
+        with np.errstate(all="ignore"):
+            room = np.where(np.isfinite(wanted), np.abs(wanted) * self.room + self.least, 0)
+            low, high = narrow.rounded(self.name, wanted - room), narrow.rounded(self.name, wanted + room)
+        return got, ~(((low <= got) & (got <= high)) | (np.isnan(got) & (np.isnan(low) | np.isnan(high))))
 
 
 def shape_text(shape):
@@ -32,6 +49,9 @@ class Program:
         return variable
 
     def data(self, array):
+        if isinstance(array, Narrow):
+            codes = narrow.codes_of(array.name, array.values)
+            return self.new("data", array.name, shape_text(array.shape), self.batch.store(codes))
         array = np.asarray(array)
         return self.new("data", NAMES[array.dtype], shape_text(array.shape), self.batch.store(array))
 
@@ -105,13 +125,17 @@ def compare(answer, wanted, tolerance, scale, output):
         return None if words[0] == "failed" and wanted in answer else f"'{wanted}' wanted: {answer}"
     if words[0] != "ok":
         return answer
-    wanted = np.asarray(wanted)
+    wanted = wanted if isinstance(wanted, Narrow) else np.asarray(wanted)
+    name, kind = (wanted.name, np.dtype(narrow.code_type(wanted.name))) if isinstance(wanted, Narrow) else (NAMES[wanted.dtype], wanted.dtype)
     shape = () if words[2] == "scalar" else tuple(int(s) for s in words[2].split("x"))
-    if words[1] != NAMES[wanted.dtype] or shape != wanted.shape:
-        return f"{words[1]} {shape} instead of {wanted.dtype} {wanted.shape}"
-    size = int(np.prod(shape, dtype=np.int64)) * wanted.dtype.itemsize
-    got = np.frombuffer(output[int(words[3]):int(words[3]) + size], wanted.dtype).reshape(shape)
-    if wanted.dtype.kind != "f":
+    if words[1] != name or shape != wanted.shape:
+        return f"{words[1]} {shape} instead of {name} {wanted.shape}"
+    size = int(np.prod(shape, dtype=np.int64)) * kind.itemsize
+    got = np.frombuffer(output[int(words[3]):int(words[3]) + size], kind).reshape(shape)
+    if isinstance(wanted, Narrow):
+        got, bad = wanted.differs(got)
+        wanted = wanted.values
+    elif wanted.dtype.kind != "f":
         bad = got != wanted
     else:
         with np.errstate(all="ignore"):
