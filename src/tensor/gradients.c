@@ -203,11 +203,14 @@ static void gradient_expand(qn__backward *b) {
 /* The elements between those of a slice get zeros. */
 static qn_tensor *spread(qn_tensor *g, int32_t axis, uint64_t step) {
     if (step == 1) return g;
-    const qn_shape shape = qn_tensor_shape(g);
-    qn_tensor *apart = qn_pad(qn_unsqueeze(g, axis + 1), axis + 1, 0, step - 1, 0);
-    qn_shape joined = shape;
+    qn_shape joined = qn_tensor_shape(g), apart = {2, {1, 1}};
+    for (uint32_t d = 0; d < joined.rank; d++) apart.sizes[d > (uint32_t)axis] *= joined.sizes[d];
+    if (joined.rank < QN_MAX_RANK)
+        g = qn_pad(qn_unsqueeze(g, axis + 1), axis + 1, 0, step - 1, 0);
+    else /* no room for one more: what is before and what is behind, each as one dimension */
+        g = qn_pad(qn_unsqueeze(qn_reshape(g, apart), 1), 1, 0, step - 1, 0);
     joined.sizes[axis] *= step;
-    return qn_reshape(apart, joined);
+    return qn_reshape(g, joined);
 }
 
 static void gradient_slice(qn__backward *b) {

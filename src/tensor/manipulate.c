@@ -141,19 +141,35 @@ qn_tensor *qn_difference(qn_tensor *x, uint32_t times, int32_t axis) {
 
 /* ---- repeated ---- */
 
-/* A dimension of `times` before dimension `at`, along which all is the same. */
-static qn_tensor *again(qn_tensor *x, uint32_t at, uint64_t times) {
+/* The shape with dimension d as its middle one of three. */
+static qn_shape in_three(const qn_shape *shape, uint32_t d) {
+    qn_shape three = {3, {1, shape->sizes[d], 1}};
+    for (uint32_t i = 0; i < shape->rank; i++)
+        if (i != d) three.sizes[i < d ? 0 : 2] *= shape->sizes[i];
+    return three;
+}
+
+/* `times` of all along dimension d, one behind the other, or of each element there. */
+static qn_tensor *again(qn_tensor *x, uint32_t d, uint64_t times, bool each) {
+    qn_shape shape = qn_tensor_shape(x);
+    if (shape.rank == QN_MAX_RANK) { /* no room for one more */
+        shape.sizes[d] *= times;
+        const qn_shape from = qn_tensor_shape(x);
+        return qn_reshape(again(qn_reshape(x, in_three(&from, d)), 1, times, each), shape);
+    }
+    const uint32_t at = each ? d + 1 : d;
     qn_tensor *apart = qn_unsqueeze(x, (int32_t)at);
-    qn_shape shape = qn_tensor_shape(apart);
+    if (apart->status) return apart;
+    shape = qn_tensor_shape(apart);
     shape.sizes[at] = times;
-    return apart->status ? apart : qn_broadcast_to(apart, shape);
+    return qn_flatten(qn_broadcast_to(apart, shape), (int32_t)d, (int32_t)d + 1);
 }
 
 qn_tensor *qn_repeat(qn_tensor *x, uint64_t times, int32_t axis) {
     qn_tensors *tensors;
     uint32_t d;
     qn_tensor *wrong = check_axis("qn_repeat", x, axis, &tensors, &d);
-    return wrong ? wrong : qn_flatten(again(x, d + 1, times), (int32_t)d, (int32_t)d + 1);
+    return wrong ? wrong : again(x, d, times, true);
 }
 
 qn_tensor *qn_tile(qn_tensor *x, qn_shape times) {
@@ -165,10 +181,8 @@ qn_tensor *qn_tile(qn_tensor *x, qn_shape times) {
                           (unsigned)times.rank, (unsigned)QN_MAX_RANK);
     while (x->node && x->node->rank < times.rank) x = qn_unsqueeze(x, 0);
     const uint32_t before = x->node ? x->node->rank - times.rank : 0;
-    for (uint32_t d = 0; d < times.rank; d++)
-        if (times.sizes[d] != 1)
-            x = qn_flatten(again(x, before + d, times.sizes[d]), (int32_t)(before + d),
-                           (int32_t)(before + d) + 1);
+    for (uint32_t d = 0; d < times.rank && !x->status; d++)
+        if (times.sizes[d] != 1) x = again(x, before + d, times.sizes[d], false);
     return x;
 }
 

@@ -39,6 +39,15 @@ static qn_tensor *by_sums(qn_tensor *a, qn_tensor *b, qn_element type) {
     return qn_cast(qn_sum(qn_multiply(rows, columns), QN_AXES(-2), false), type);
 }
 
+/* The matrices as one batch of as many as `shape` has. */
+static qn_tensor *one_batch(qn_tensor *x, qn_shape shape) {
+    const qn_shape own = qn_tensor_shape(x);
+    qn_shape joined = {3, {1, own.sizes[own.rank - 2], own.sizes[own.rank - 1]}};
+    for (uint32_t d = 0; d < 2; d++) shape.sizes[shape.rank - 2 + d] = joined.sizes[1 + d];
+    for (uint32_t d = 0; d + 2 < shape.rank; d++) joined.sizes[0] *= shape.sizes[d];
+    return qn_reshape(qn_broadcast_to(x, shape), joined);
+}
+
 /* Of matrices, or batches of them. */
 static qn_tensor *multiply(qn_tensors *tensors, qn_tensor *a, qn_tensor *b) {
     const qn__node *x = a->node, *y = b->node;
@@ -48,9 +57,12 @@ static qn_tensor *multiply(qn_tensors *tensors, qn_tensor *a, qn_tensor *b) {
         !join_batches(x, y, &shape))
         return qn__failed(tensors, "qn_matmul", QN_ERROR_ARGUMENT, "%s and %s do not go together",
                           qn__describe(x).text, qn__describe(y).text);
-    if (!has_kernel(type) || !x->sizes[x->rank - 1]) return by_sums(a, b, type);
     shape.sizes[shape.rank - 2] = x->sizes[x->rank - 2];
     shape.sizes[shape.rank - 1] = y->sizes[y->rank - 1];
+    if (!has_kernel(type) || !x->sizes[x->rank - 1])
+        return shape.rank < QN_MAX_RANK
+                   ? by_sums(a, b, type) /* which has one dimension more in between */
+                   : qn_reshape(by_sums(one_batch(a, shape), one_batch(b, shape), type), shape);
     /* Integers beside floats become floats; narrow floats stay as they are. */
     if (!qn__is_float((qn_element)x->type) || type == QN_F64) a = qn_cast(a, type);
     if (!qn__is_float((qn_element)y->type) || type == QN_F64) b = qn_cast(b, type);
