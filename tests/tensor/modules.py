@@ -22,18 +22,26 @@ arrays = {}
 
 
 def put(name, x):
-    arrays[name] = x.detach().contiguous().numpy().copy()
+    x = x.detach().contiguous().numpy()
+    arrays[name] = x.astype(np.float32) if x.dtype.kind == "f" else x.copy()
+
+
+def as_floats(x):
+    """With values that f32 has, of the double that PyTorch computes in: the differences are those of quern alone."""
+    if x.is_floating_point():
+        x.data = x.data.float().double()
+    return x
 
 
 def case(name, parameters, inputs, function):
     """function(inputs) gives tensors; gradients are those of the sum of their products with numbers that are written, too."""
     for i, x in enumerate(inputs):
-        if x.is_floating_point():
+        if as_floats(x).is_floating_point():
             x.requires_grad_(True)
         put(f"{name}/in/{i}", x)
     state = parameters.state_dict() if isinstance(parameters, nn.Module) else parameters
     for key, x in state.items():
-        if x.is_floating_point():  # not how many batches there were
+        if as_floats(x).is_floating_point():  # not how many batches there were
             put(f"{name}/p/{key}", x)
     leaves = dict(parameters.named_parameters()) if isinstance(parameters, nn.Module) else parameters
     for x in leaves.values():
@@ -42,7 +50,7 @@ def case(name, parameters, inputs, function):
     results = results if isinstance(results, tuple) else (results,)
     loss = 0
     for i, y in enumerate(results):
-        weights = torch.randn(y.shape)
+        weights = as_floats(torch.randn(y.shape))
         put(f"{name}/out/{i}", y)
         put(f"{name}/w/{i}", weights)
         loss = loss + (y * weights).sum()
@@ -195,6 +203,7 @@ def images():
 
 def write(path, seed):
     torch.manual_seed(seed)
+    torch.set_default_dtype(torch.float64)
     for part in (embeddings, attentions, transformers, recurrents, losses, images):
         part()
     header, data = {}, b""
