@@ -487,6 +487,9 @@ class stream {
     void set_persistent(bool persistent) const {
         check(qn_stream_set_persistent(get(), persistent), context_);
     }
+    void set_aside(void (*leave)(void *), void (*back)(void *), void *user) const {
+        check(qn_stream_set_aside(get(), leave, back, user), context_);
+    }
     void wait_for(const event &at) const { check(qn_stream_wait_event(get(), at.get()), context_); }
     void wait(std::optional<std::chrono::nanoseconds> timeout = {}) const {
         check(qn_stream_wait(get(), detail::nanoseconds(timeout)), context_);

@@ -125,6 +125,13 @@ typedef struct qn__identity {
     uint32_t vendor, model; /* PCI's numbers, or Khronos's for what is no PCI device; zeros: not known */
 } qn__identity;
 
+/* qn_stream_set_aside. */
+typedef struct qn__aside {
+    void (*leave)(void *user);
+    void (*back)(void *user);
+    void *user;
+} qn__aside;
+
 typedef struct qn_backend {
     qn_device_kind kind;
     const char *name;           /* "cuda": devices are name, or name:0, name:1 ... */
@@ -213,6 +220,9 @@ typedef struct qn_backend {
     /* The queue has no work yet. From now on its kernels may never end, and must not keep other queues from going on; or no
        longer. NULL: not possible. */
     qn_status (*set_persistent)(qn__queue *queue, bool persistent, char *why);
+    /* The persistent queue's kernels can be asked to end for a while; without functions: no longer, and nothing is being called then.
+       NULL: nobody asks. */
+    void (*set_aside)(qn__queue *queue, const qn__aside *aside);
     void (*leave)(
         qn__queue *queue); /* what it runs may never end, and nobody waits for it; NULL: all the same */
     /* The kernels that run or, where none does, run next, as "a or b"; empty: none. Any thread. */

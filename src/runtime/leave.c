@@ -67,6 +67,20 @@ qn_status qn_stream_set_persistent(qn_stream *stream, bool persistent) {
     return QN_OK;
 }
 
+qn_status qn_stream_set_aside(qn_stream *stream, void (*leave)(void *user), void (*back)(void *user),
+                              void *user) {
+    const qn_status status = qn__check_stream(stream, "qn_stream_set_aside");
+    if (status) return status;
+    const qn_backend *backend = stream->device->backend;
+    if (!atomic_load(&stream->persistent))
+        return qn__fail(stream->object.context, QN_ERROR_STATE,
+                        "qn_stream_set_aside: the stream is not persistent");
+    if (!leave != !back)
+        return qn__fail_null(stream->object.context, "qn_stream_set_aside", leave ? "back" : "leave");
+    if (backend->set_aside) backend->set_aside(stream->queue, &(qn__aside){leave, back, user});
+    return QN_OK;
+}
+
 /* ---- leaving ---- */
 
 /* The handle's reference is the stream's own then. */
@@ -216,11 +230,55 @@ static qn_status tell_end(const ending *e, qn_status status, const char *why) {
     return status ? qn__fail(NULL, status, "%s", why) : QN_OK;
 }
 
+typedef struct qn__farewell {
+    struct qn__farewell *next;
+    void (*callback)(void *user);
+    void *user;
+} farewell;
+
+/* That of `user`, or the newest; NULL: there is none. */
+static farewell *take_farewell(qn_context *context, const void *user) {
+    pthread_mutex_lock(&context->lock);
+    farewell **link = &context->farewells;
+    while (user && *link && (*link)->user != user) link = &(*link)->next;
+    farewell *taken = *link;
+    if (taken) *link = taken->next;
+    pthread_mutex_unlock(&context->lock);
+    return taken;
+}
+
+qn_status qn_context_on_end(qn_context *context, void (*callback)(void *user), void *user) {
+    const qn_status status = qn__check(context, QN__OBJECT_CONTEXT, "qn_context_on_end", "context");
+    if (status) return status;
+    if (!user) return qn__fail_null(context, "qn_context_on_end", "user");
+    if (!callback) {
+        qn__release(&context->allocator, take_farewell(context, user));
+        return QN_OK;
+    }
+    farewell *added = qn__allocate_zeroed(&context->allocator, sizeof *added);
+    if (!added) return qn__fail_memory(context, sizeof *added);
+    added->callback = callback;
+    added->user = user;
+    pthread_mutex_lock(&context->lock);
+    added->next = context->farewells;
+    context->farewells = added;
+    pthread_mutex_unlock(&context->lock);
+    return QN_OK;
+}
+
+static void say_farewell(qn_context *context) {
+    for (farewell *taken; (taken = take_farewell(context, NULL)) != NULL;) {
+        taken->callback(taken->user);
+        qn__release(&context->allocator, taken);
+    }
+}
+
 qn_status qn_context_close(qn_context *context, uint64_t timeout_ns) {
     if (!context) return QN_OK;
     qn_status status = qn__check(context, QN__OBJECT_CONTEXT, "qn_context_close", "context");
     if (status) return status;
     char why[QN__WHY] = "";
+    say_farewell(context);
     status = wait_for_devices(context, timeout_ns, why);
     ending e = {.kernels = ""};
     each_stream(context, cancel_unfinished, &e);

@@ -107,6 +107,7 @@ struct qn_context {
     atomic_bool cache_refused; /* a warning has told why */
     qn__notifier notifier;
     qn__courier courier;
+    struct qn__farewell *farewells; /* guarded by lock (leave.c) */
 };
 
 typedef struct qn__move_count {

@@ -108,6 +108,7 @@ static qn_status map_and_unmap(qn_stream *stream, qn_buffer *buffer) {
     X(qn_error_message, 0, CONTEXT, nothing(strstr(qn_error_message(h), "no context") != NULL))              \
     X(qn_error_set, 0, CONTEXT, qn_error_set(h, QN_ERROR_IO, NULL))                                          \
     X(qn_context_get_allocator, 0, CONTEXT, qn_context_get_allocator(h, &out.allocator))                     \
+    X(qn_context_on_end, 0, CONTEXT, qn_context_on_end(h, NULL, &out))                                       \
     X(qn_context_close, 0, CONTEXT, qn_context_close(h, 0))                                                  \
     X(qn_context_destroy, 0, CONTEXT, (qn_context_destroy(h), QN_ERROR_ARGUMENT))                            \
     X(qn_device_count, 0, CONTEXT, nothing(qn_device_count(h) == 0))                                         \
@@ -201,6 +202,7 @@ static qn_status map_and_unmap(qn_stream *stream, qn_buffer *buffer) {
     X(qn_stream_cancel, 0, STREAM, qn_stream_cancel(h))                                                      \
     X(qn_stream_close, 0, STREAM, qn_stream_close(h, 0))                                                     \
     X(qn_stream_set_persistent, 0, STREAM, qn_stream_set_persistent(h, true))                                \
+    X(qn_stream_set_aside, 0, STREAM, qn_stream_set_aside(h, NULL, NULL, NULL))                              \
     X(qn_event_fd, 0, EVENT, qn_event_fd(h, &out.fd))                                                        \
     X(qn_event_done, 0, EVENT, qn_event_done(h, &out.done))                                                  \
     X(qn_event_elapsed, 0, EVENT, qn_event_elapsed(h, o[EVENT], &out.elapsed))                               \

@@ -17,6 +17,7 @@ static void giving_up_is_put_off(void **state) {
     (void)state;
     static const char *const calls[] = {"cuMemFreeHost", "cuMemHostUnregister", "cuModuleUnload"};
     rig r = make_rig(&no_cache);
+    qn_program *program = make_program(r.device, source);
     void *memory, *own = aligned_alloc(4096, 4096);
     qn_buffer *imported;
     qn_stream *stream = make_endless(&r);
@@ -24,7 +25,7 @@ static void giving_up_is_put_off(void **state) {
     qn_host_free(r.device, memory);
     assert_ok(r.context, qn_buffer_create(r.device, &(qn_buffer_desc){.size = 4096, .host = own}, &imported));
     qn_buffer_destroy(imported);
-    qn_program_destroy(make_program(r.device, source));
+    qn_program_destroy(program);
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) assert_int_equal(fake.count(calls[i]), 0);
     qn_stream_destroy(stream);
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) assert_int_not_equal(fake.count(calls[i]), 0);
@@ -77,6 +78,87 @@ static void code_is_refused_beside_a_stream_that_was_left(void **state) {
     nothing_left();
 }
 
+typedef struct server {
+    qn_stream *stream;
+    qn_kernel *kernel;
+    bool stays; /* does not leave though it is asked */
+    int left, came_back;
+} server;
+
+static void leave(void *user) {
+    server *s = user;
+    s->left++;
+    if (!s->stays) fake.release();
+}
+
+static void come_back(void *user) {
+    server *s = user;
+    s->came_back++;
+    assert_int_equal(qn_launch(s->stream, s->kernel, QN_RANGE(1), QN_NO_ARGS), QN_OK);
+}
+
+static server serve(const rig *r) { return (server){.stream = make_endless(r), .kernel = r->hang}; }
+
+/* Who can leave is asked to, for each of the driver's loads, and comes back behind it. */
+static void code_is_loaded_beside_one_that_steps_aside(void **state) {
+    (void)state;
+    rig r = make_rig(&no_cache);
+    qn_program *before = make_program(r.device, source);
+    qn_kernel *kernel;
+    server s = serve(&r);
+    assert_ok(r.context, qn_stream_set_aside(s.stream, leave, come_back, &s));
+    qn_program_destroy(make_program(r.device, source)); /* nothing runs yet */
+    assert_int_equal(s.left, 0);
+    assert_ok(r.context, qn_launch(s.stream, r.hang, QN_RANGE(1), QN_NO_ARGS));
+    qn_program *program = make_program(r.device, source);
+    assert_true(s.left == 1 && s.came_back == 1);
+    assert_ok(r.context, qn_kernel_create(before, "fill", &kernel));
+    assert_true(s.left == 2 && s.came_back == 2);
+    qn_kernel_destroy(kernel);
+    assert_ok(r.context, qn_kernel_create(before, "fill", &kernel)); /* is there already */
+    assert_true(s.left == 2 && s.came_back == 2);
+    /* What was given up goes when code is loaded. */
+    qn_program_destroy(program);
+    const unsigned long unloaded = (unsigned long)fake.count("cuModuleUnload");
+    qn_program_destroy(make_program(r.device, source));
+    assert_int_equal(fake.count("cuModuleUnload"), unloaded + 1);
+    fake.release();
+    drop_rig(&r);
+    nothing_left();
+}
+
+static void one_that_does_not_step_aside(void **state) {
+    (void)state;
+    const qn_program_desc desc = {.source = source};
+    rig r = make_rig(&no_cache);
+    qn_program *program;
+    server s = serve(&r), t = serve(&r);
+    assert_fails(r.context, qn_stream_set_aside(s.stream, leave, NULL, &s), QN_ERROR_NULL, "back is NULL");
+    assert_fails(r.context, qn_stream_set_aside(s.stream, NULL, come_back, &s), QN_ERROR_NULL,
+                 "leave is NULL");
+    assert_fails(r.context, qn_stream_set_aside(qn_device_stream(r.device), leave, come_back, &s),
+                 QN_ERROR_STATE, "the stream is not persistent");
+    assert_ok(r.context, qn_stream_set_aside(s.stream, leave, come_back, &s));
+    assert_ok(r.context, qn_launch(s.stream, r.hang, QN_RANGE(1), QN_NO_ARGS));
+    /* It is waited for, and comes back though it has not gone: a launch behind the other. */
+    s.stays = true;
+    assert_fails(r.context, qn_program_create(r.device, &desc, &program), QN_ERROR_STATE,
+                 "kernel hang: create");
+    assert_true(s.left == 1 && s.came_back == 1);
+    /* Beside one that cannot leave nobody is asked. */
+    assert_ok(r.context, qn_launch(t.stream, r.hang, QN_RANGE(1), QN_NO_ARGS));
+    assert_fails(r.context, qn_program_create(r.device, &desc, &program), QN_ERROR_STATE,
+                 "kernel hang: create");
+    assert_int_equal(s.left, 1);
+    assert_ok(r.context, qn_stream_set_aside(s.stream, NULL, NULL, NULL));
+    assert_fails(r.context, qn_program_create(r.device, &desc, &program), QN_ERROR_STATE,
+                 "kernel hang: create");
+    assert_int_equal(s.left, 1);
+    fake.release();
+    drop_rig(&r);
+    nothing_left();
+}
+
 static void *release_soon(void *unused) {
     nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
     fake.release();
@@ -109,6 +191,8 @@ int main(void) {
         cmocka_unit_test(giving_up_is_put_off),
         cmocka_unit_test(code_is_refused_while_one_runs),
         cmocka_unit_test(code_is_refused_beside_a_stream_that_was_left),
+        cmocka_unit_test(code_is_loaded_beside_one_that_steps_aside),
+        cmocka_unit_test(one_that_does_not_step_aside),
         cmocka_unit_test(a_kernel_may_just_be_ending),
     };
     return cmocka_run_group_tests(tests, find_fake, NULL);

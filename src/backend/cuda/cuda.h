@@ -87,7 +87,8 @@ struct qn__gpu {
         pthread_cond_t changed;
         qn__queue *queues; /* whose kernels may never end */
         qn__cuda_kept *kept;
-        unsigned launching, loading; /* calls that launch on such a queue, and that load code */
+        unsigned launching,
+            loading; /* calls that launch on such a queue, and that load code or are about to */
     } endless;
     qn__loss loss;
 };
@@ -126,7 +127,10 @@ struct qn__queue {
     qn__queue *next; /* of the gpu's; guarded by its lock */
     qn__cu_stream stream;
     atomic_bool endless;     /* its kernels may never end */
-    qn__queue *next_endless; /* guarded by endless.lock */
+    qn__queue *next_endless; /* guarded by endless.lock, with what its kernels do about loading: */
+    qn__aside aside;         /* no functions: nothing */
+    bool is_asked;           /* to leave, and not to come back yet */
+    unsigned calls_back;     /* that are under way */
     qn__flight flight;       /* commands up to `completed` have printed, too */
     /* pinned blocks for transfers of ordinary memory; the submitting thread's */
     struct qn__cuda_stage {
@@ -216,6 +220,7 @@ void qn__cuda_prints_free(qn__gpu *gpu);
 
 /* endless.c; in the context */
 void qn__cuda_set_endless(qn__queue *queue, bool endless);
+void qn__cuda_set_aside(qn__queue *queue, const qn__aside *aside); /* in any context */
 void qn__cuda_put_off(qn__gpu *gpu, qn__cuda_kept *kept, void (*release)(qn__gpu *, qn__cuda_kept *));
 void qn__cuda_unpin(qn__gpu *gpu, void *host); /* pinned memory of at least QN__CUDA_PINNED bytes */
 qn_status qn__cuda_load_begin(qn__gpu *gpu, char *why);

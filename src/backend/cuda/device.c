@@ -207,6 +207,7 @@ const qn_backend qn__backend_cuda = {
     .wait = qn__cuda_wait,
     .failure = qn__cuda_failure,
     .set_persistent = qn__cuda_set_persistent,
+    .set_aside = qn__cuda_set_aside,
     .leave = qn__cuda_leave_queue,
     .unfinished = qn__cuda_unfinished,
     .mark_create = qn__cuda_mark_create,

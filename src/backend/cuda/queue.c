@@ -42,6 +42,7 @@ static void leave_list(qn__queue *queue) {
 
 void qn__cuda_queue_destroy(qn__queue *queue) {
     qn__gpu *gpu = queue->gpu;
+    qn__cuda_set_aside(queue, &(qn__aside){0});
     leave_list(queue);
     const bool entered = qn__cuda_enter(gpu);
     for (qn__print *print; (print = qn__prints_take(&queue->prints, UINT64_MAX));)
@@ -191,6 +192,7 @@ qn_status qn__cuda_set_persistent(qn__queue *queue, bool persistent, char *why) 
 }
 
 void qn__cuda_leave_queue(qn__queue *queue) {
+    qn__cuda_set_aside(queue, &(qn__aside){0});
     const bool entered = qn__cuda_enter(queue->gpu);
     qn__cuda_set_endless(queue, true);
     qn__cuda_leave(queue->gpu, entered);
