@@ -94,6 +94,7 @@ foreach(device cuda vulkan)
     quern_device_test(${device} unit.${device}.ring_net unit_ring_net)
     quern_device_test(${device} unit.${device}.ring_service unit_ring_service)
 endforeach()
+quern_device_test(cuda unit.cuda.ring_aside unit_ring_aside)
 quern_device_test(cuda unit.cuda.ring_batch unit_ring_batch)
 
 # WebGPU on lavapipe, by each implementation a part of the files and of the API's tests; `make test-all` has all.

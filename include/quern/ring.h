@@ -133,9 +133,11 @@ typedef enum qn_ring_state {
     QN_RING_FAILED
 } qn_ring_state;
 
-/* Makes a ring, with its kernel compiled. On CUDA all rings of a device have to be made before the first is launched, since its
-   driver loads no code beside a kernel that stays (qn_stream_set_persistent). Errors: as qn_program_create, qn_kernel_create,
-   qn_buffer_create and qn_stream_set_persistent; QN_ERROR_ARGUMENT, QN_ERROR_RANGE (a size), QN_ERROR_UNSUPPORTED (the
+/* Makes a ring, with its kernel compiled. CUDA's driver loads no code beside a kernel that runs: for the time that takes a ring's
+   kernel leaves the device, between two messages, and is launched again behind it; what is sent waits. So programs, kernels and other
+   rings can be made beside rings. It is refused (QN_ERROR_STATE) where a handler takes more than 5 seconds without asking
+   qn_ring_should_stop, and beside a `loop` with QN_RING_CONTINUOUS, which may count on its never being launched again. Errors: as
+   qn_program_create, qn_kernel_create, qn_buffer_create and qn_stream_set_persistent; QN_ERROR_ARGUMENT, QN_ERROR_RANGE (a size), QN_ERROR_UNSUPPORTED (the
    null device; a group_size above 1 on a software driver (QN_CAN_EMULATE); QN_RING_RESIDENT without QN_CAN_PERSIST and QN_CAN_SHARE_COHERENTLY, or where a driver ends long loops),
    QN_ERROR_LAUNCH_SIZE (more work-groups than the device keeps at a time: the message has the numbers). Any thread. */
 QN_API qn_status qn_ring_create_for(uint32_t header_version, qn_device *device, const qn_ring_desc *desc,
@@ -165,7 +167,8 @@ typedef enum qn_ring_stop_how {
    or give it up by qn_ring_close). */
 QN_API qn_status qn_ring_stop(qn_ring *ring, qn_ring_stop_how how, uint64_t timeout_ns);
 /* Destroys the ring (NULL: nothing to do) whatever the status is: what is being handled may end within `timeout_ns`; then as
-   qn_stream_close. No other call on the ring may be under way. */
+   qn_stream_close. No other call on the ring may be under way. A context that is closed ends its rings so, each within a second: all
+   calls on them fail then (QN_ERROR_STATE) but this one, which frees what is left of one, by the context's allocator. */
 QN_API qn_status qn_ring_close(qn_ring *ring, uint64_t timeout_ns);
 /* qn_ring_close with a second. */
 QN_API void qn_ring_destroy(qn_ring *ring);

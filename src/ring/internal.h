@@ -241,7 +241,11 @@ struct qn_ring {
     uint32_t items; /* work-items of a group: those of the descriptor, or those that take a batch together */
     bool batches;   /* a work-group takes several messages at a time */
     bool is_traced;
-    bool parks; /* the kernel may end by itself, and is launched again */
+    bool is_orphan;               /* its context is closed, and it has nothing but its own memory */
+    bool parks;                   /* the kernel may end by itself, and is launched again */
+    pthread_mutex_t command_lock; /* of the kernel's command and what is next; after all other locks */
+    _Atomic uint32_t aside;       /* those for whom it has left, or is about to */
+    _Atomic bool has_left;        /* or is to, since it was launched */
 
     pthread_mutex_t
         life_lock; /* of the calls that lead to another state; before all other locks; recursive */
@@ -353,6 +357,18 @@ void qn__ring_service_forget(qn_ring *ring);
 bool qn__ring_service_is_here(const qn_ring *ring);
 /* Messages of the host that wait in a band. */
 uint32_t qn__ring_depth(const qn_ring *ring, uint32_t band);
+
+/* What the kernel is told, and what it was told (QN__RING_PAUSE and others). */
+void qn__ring_tell(qn_ring *ring, uint32_t command);
+uint32_t qn__ring_command(const qn_ring *ring);
+/* The kernel leaves the device until as many have called it back (`user`: the ring). A launch waits until it may come back,
+   and the kernel then stays. */
+void qn__ring_leave(void *user);
+void qn__ring_come_back(void *user);
+void qn__ring_await_turn(const qn_ring *ring);
+void qn__ring_stay(qn_ring *ring);
+/* Of one that is resident; `by_hand`: its loop is. */
+qn_status qn__ring_offer_to_leave(qn_ring *ring, bool by_hand);
 
 /* Launches the kernel, under the lock; waits until all of it is there, and stops it where that takes too long for a program's call. */
 qn_status qn__ring_submit(qn_ring *ring);

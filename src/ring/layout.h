@@ -18,7 +18,9 @@ enum {
     QN__RING_PAUSE,
     QN__RING_RUN,
     QN__RING_DRAIN,
-    QN__RING_NEVER /* of a launch before its first look */
+    QN__RING_NEVER, /* of a launch before its first look */
+    QN__RING_LEAVE =
+        256 /* with one of the others: the kernel is to park between two messages, and is launched again */
 };
 
 /* What a work-group tells the host that it does. */

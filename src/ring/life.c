@@ -84,6 +84,8 @@ static void number_launch(qn_ring *ring, uint32_t epoch) {
 /* Where the kernel has ended or is about to. A launch that does not come about has no number, so that the kernel is still parked. */
 qn_status qn__ring_submit(qn_ring *ring) {
     const uint32_t before = atomic_load(&ring->epoch);
+    qn__ring_await_turn(ring);
+    qn__ring_stay(ring);
     number_launch(ring, before + 1);
     qn_status status = ring->mirror ? qn__ring_mirror_send(ring) : QN_OK;
     if (!status) status = ring->desc.mode == QN_RING_LAUNCHES ? submit_graph(ring) : submit_kernel(ring);
@@ -92,6 +94,7 @@ qn_status qn__ring_submit(qn_ring *ring) {
         if (ring->mirror) qn__ring_mirror_call_off(ring);
         return status;
     }
+    qn__ring_stay(ring); /* as it was asked to leave before this launch could begin */
     if (ring->mirror) status = qn__ring_mirror_fetch(ring);
     const qn_status recorded = qn_stream_record(ring->stream, ring->ended);
     if (!recorded) ring->launched = true;
@@ -108,23 +111,35 @@ static bool is_pending(const qn_ring *ring) {
 }
 
 static bool has_work(const qn_ring *ring) {
-    const uint32_t command = atomic_load_explicit(&ring->control->command, memory_order_relaxed);
+    const uint32_t command = qn__ring_command(ring);
     return (command == QN__RING_RUN || command == QN__RING_DRAIN) && is_pending(ring) &&
            qn__ring_queue_has_room(&ring->out, ring->desc.sends) && qn__ring_links_have_room(ring);
 }
 
+/* One that stays has left for others, but before its first launch. */
+static bool is_missed(const qn_ring *ring) {
+    const int state = atomic_load(&ring->state);
+    return !ring->parks && (state == QN_RING_LAUNCHED || state == QN_RING_ACTIVE || state == QN_RING_PAUSED);
+}
+
+static bool is_wanted(const qn_ring *ring) {
+    return is_parked(ring) && !atomic_load(&ring->aside) && (is_missed(ring) || has_work(ring));
+}
+
+static bool may_park(const qn_ring *ring) { return ring->parks || atomic_load(&ring->has_left); }
+
 /* Under the net's lock. */
 static qn_status kick(qn_ring *ring) {
-    if (!is_parked(ring) || !has_work(ring)) return QN_OK;
+    if (!is_wanted(ring)) return QN_OK;
     pthread_mutex_lock(&ring->lock);
-    const bool wanted = is_parked(ring) && has_work(ring) && atomic_load(&ring->state) != QN_RING_FAILED;
+    const bool wanted = is_wanted(ring) && atomic_load(&ring->state) != QN_RING_FAILED;
     const qn_status status = wanted ? qn__ring_submit(ring) : QN_OK;
     pthread_mutex_unlock(&ring->lock);
     return status;
 }
 
 qn_status qn__ring_kick(qn_ring *ring) {
-    if (!ring->parks) return QN_OK;
+    if (!may_park(ring)) return QN_OK;
     qn__ring_mirror_look(ring);
     atomic_thread_fence(memory_order_seq_cst);
     if (!is_parked(ring)) return QN_OK;
@@ -150,7 +165,7 @@ qn_status qn__ring_kick_net(qn_ring *ring, bool looks) {
         /* Who waits for that one is told what was wrong. */
         if (looks && other != ring && qn__ring_look(other)) continue;
         qn__ring_mirror_look(other);
-        if (other->parks) status = kick(other);
+        if (may_park(other)) status = kick(other);
     }
     qn__ring_net_unlock(net);
     return status;
@@ -168,7 +183,7 @@ static qn_status fail(qn_ring *ring, qn_status status, const char *why) {
     ring->failure = status;
     ring->errors++;
     atomic_store(&ring->state, QN_RING_FAILED);
-    atomic_store(&ring->control->command, QN__RING_DROP);
+    qn__ring_tell(ring, QN__RING_DROP);
     if (ring->device_info.capabilities & QN_CAN_CANCEL) qn_stream_cancel(ring->stream);
     return qn__ring_is_supervised(ring) ? QN_OK : failure_of(ring);
 }
@@ -322,7 +337,7 @@ static qn_status await(qn_ring *ring, verb which, uint32_t wanted, uint64_t time
 
 static void enter(qn_ring *ring, verb which) {
     atomic_store(&ring->state, verbs[which].to);
-    atomic_store(&ring->control->command, verbs[which].command);
+    qn__ring_tell(ring, verbs[which].command);
 }
 
 /* As after qn_ring_create. */
@@ -353,7 +368,7 @@ qn_status qn__ring_await_launch(qn_ring *ring, uint64_t timeout_ns) {
     const qn_status status = await(ring, LAUNCH, QN__GROUP_PAUSED, timeout_ns);
     if (status == QN_ERROR_TIMEOUT && !qn__ring_service_is_here(ring)) { /* nobody asks it for a deadline */
         enter(ring, STOP);
-        atomic_store(&ring->control->command, QN__RING_DROP);
+        qn__ring_tell(ring, QN__RING_DROP);
     }
     return status;
 }
@@ -411,11 +426,12 @@ static qn_status ends(qn_ring *ring, bool *ended) {
     qn_status status = look(ring);
     if (!status && !ring->mirror) status = qn_event_done(ring->ended, &done);
     if (ring->mirror) done = !qn__ring_mirror_is_away(ring);
-    const bool drains = atomic_load(&ring->control->command) == QN__RING_DRAIN;
+    const bool drains = qn__ring_command(ring) == QN__RING_DRAIN;
     const bool is_sent = atomic_load(&ring->senders) != 0; /* no other begins */
     const bool is_left = drains && is_pending(ring);
     *ended = done && !is_left && !is_sent;
-    if (!status && done && is_left && has_work(ring)) status = qn__ring_submit(ring);
+    if (!status && done && is_left && has_work(ring) && !atomic_load(&ring->aside))
+        status = qn__ring_submit(ring);
     pthread_mutex_unlock(&ring->lock);
     qn__ring_net_unlock(net);
     return status;
@@ -431,7 +447,7 @@ static qn_status stop(qn_ring *ring, qn_ring_stop_how how, uint64_t timeout_ns) 
         return qn__ring_fail(ring, QN_ERROR_ARGUMENT,
                              "qn_ring_stop: how is neither QN_RING_DRAIN nor QN_RING_DROP");
     enter(ring, STOP);
-    if (how == QN_RING_DROP) atomic_store(&ring->control->command, QN__RING_DROP);
+    if (how == QN_RING_DROP) qn__ring_tell(ring, QN__RING_DROP);
     qn__ring_wait wait = qn__ring_wait_begin(timeout_ns);
     for (bool ended = false; !ended;) {
         status = ends(ring, &ended);

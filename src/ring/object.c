@@ -6,6 +6,8 @@
 
 #include "ring/internal.h"
 
+#define SECOND UINT64_C(1000000000)
+
 enum {
     MAGIC = 0x72696e67,
     MOST_CAPACITY = 1 << 20,
@@ -24,7 +26,10 @@ qn_status qn__ring_fail(const qn_ring *ring, qn_status status, const char *forma
 }
 
 qn_status qn__ring_check(const qn_ring *ring, const char *function) {
-    if (ring && ring->magic == MAGIC) return QN_OK;
+    if (ring && ring->magic == MAGIC && !ring->is_orphan) return QN_OK;
+    if (ring && ring->magic == MAGIC)
+        return qn__ring_fail(NULL, QN_ERROR_STATE, "%s: the context of ring '%s' is closed", function,
+                             ring->label);
     return ring ? qn__ring_fail(NULL, QN_ERROR_ARGUMENT, "%s: ring is no object of qn_ring_create", function)
                 : qn__ring_fail(NULL, QN_ERROR_NULL, "%s: ring is NULL", function);
 }
@@ -270,7 +275,7 @@ static qn_status make_queues(qn_ring *ring) {
     ring->control = host;
     ring->control->spins = choose_spins(ring);
     ring->control->budget = ring->desc.mode == QN_RING_RESIDENT ? QN__RING_FOREVER : ring->desc.budget;
-    atomic_store(&ring->control->command, QN__RING_PAUSE);
+    qn__ring_tell(ring, QN__RING_PAUSE);
     return QN_OK;
 }
 
@@ -298,11 +303,12 @@ static qn_status check_residency(qn_ring *ring) {
         (unsigned long long)ring->resident_groups, (unsigned)ring->device_info.compute_units);
 }
 
-static qn_status make_stream(qn_ring *ring) {
+static qn_status make_stream(qn_ring *ring, bool by_hand) {
     qn_status status = qn_stream_create(ring->device, &ring->stream);
     if (!status) status = qn_event_create(ring->device, &ring->ended);
-    if (!status && ring->desc.mode == QN_RING_RESIDENT) status = qn_stream_set_persistent(ring->stream, true);
-    return status;
+    if (status || ring->desc.mode != QN_RING_RESIDENT) return status;
+    status = qn_stream_set_persistent(ring->stream, true);
+    return status ? status : qn__ring_offer_to_leave(ring, by_hand);
 }
 
 static qn_status make(qn_ring *ring, const qn_ring_desc *desc) {
@@ -322,7 +328,7 @@ static qn_status make(qn_ring *ring, const qn_ring_desc *desc) {
     }
     if (!status) status = qn__ring_compile(ring, desc);
     if (!status) status = check_residency(ring);
-    if (!status) status = make_stream(ring);
+    if (!status) status = make_stream(ring, desc->loop);
     return status;
 }
 
@@ -333,8 +339,7 @@ static void free_letters(qn_ring *ring, qn__ring_letter *letter) {
     }
 }
 
-static void release(qn_ring *ring) {
-    pthread_cond_destroy(&ring->service.wake);
+static void release_parts(qn_ring *ring) {
     qn__ring_gpu_close(ring);
     qn_graph_destroy(ring->graph);
     qn_event_destroy(ring->ended);
@@ -351,10 +356,15 @@ static void release(qn_ring *ring) {
     qn_buffer_destroy(ring->checkpoint);
     if (ring->window) ring->allocator.release(ring->allocator.user, ring->window);
     if (ring->watched) ring->allocator.release(ring->allocator.user, ring->watched);
+}
+
+static void release_rest(qn_ring *ring) {
+    pthread_cond_destroy(&ring->service.wake);
     pthread_mutex_destroy(&ring->life_lock);
     pthread_mutex_destroy(&ring->lock);
     pthread_mutex_destroy(&ring->receive_lock);
     pthread_mutex_destroy(&ring->drop_lock);
+    pthread_mutex_destroy(&ring->command_lock);
     ring->magic = 0;
     ring->allocator.release(ring->allocator.user, ring);
 }
@@ -387,6 +397,47 @@ static void init_recursive(pthread_mutex_t *lock) {
     pthread_mutexattr_destroy(&attributes);
 }
 
+/* From then on no thread is at its stream: those that wait for others of its network leave it alone, and nobody asks it to leave. */
+void qn__ring_begin_close(qn_ring *ring) {
+    if (ring->desc.mode == QN_RING_RESIDENT) qn_stream_set_aside(ring->stream, NULL, NULL, NULL);
+    atomic_store(&ring->aside, 0); /* who has asked calls nobody back */
+    qn__ring_service_end(ring);
+    qn__ring_end_report(ring);
+    qn__ring_net *net = qn__ring_net_lock(ring);
+    ring->closes = true;
+    qn__ring_net_unlock(net);
+    qn__ring_tell(ring, QN__RING_DROP);
+}
+
+/* What a launch has sent on counts for those that have it, also where the host learns of it behind the launch's end. */
+static qn_status see_last_launch(qn_ring *ring, qn__ring_wait *wait) {
+    qn_status status = QN_OK;
+    while (ring->net && ring->launched && !status && qn__ring_mirror_is_away(ring) &&
+           atomic_load(&ring->state) != QN_RING_FAILED) {
+        status = qn__ring_look(ring);
+        if (!qn__ring_wait_more(wait)) break;
+    }
+    return status;
+}
+
+/* All that is the context's. */
+static qn_status end(qn_ring *ring, uint64_t timeout_ns) {
+    qn__ring_begin_close(ring);
+    qn__ring_wait wait = qn__ring_wait_begin(timeout_ns);
+    const qn_status seen = see_last_launch(ring, &wait);
+    const qn_status status = qn_stream_close(ring->stream, qn__ring_wait_left(&wait));
+    qn__ring_leave_net(ring);
+    release_parts(ring);
+    return status ? status : seen;
+}
+
+/* The context is closed before the ring. */
+static void become_orphan(void *user) {
+    qn_ring *ring = user;
+    end(ring, SECOND);
+    ring->is_orphan = true;
+}
+
 qn_status qn_ring_create_for(uint32_t header, qn_device *device, const qn_ring_desc *desc, qn_ring **out) {
     if (out) *out = NULL;
     qn_ring made = {.magic = MAGIC};
@@ -404,11 +455,14 @@ qn_status qn_ring_create_for(uint32_t header, qn_device *device, const qn_ring_d
     pthread_mutex_init(&ring->lock, NULL);
     pthread_mutex_init(&ring->receive_lock, NULL);
     pthread_mutex_init(&ring->drop_lock, NULL);
+    pthread_mutex_init(&ring->command_lock, NULL);
     qn__ring_service_init(ring);
     status = make(ring, desc);
+    if (!status) status = qn_context_on_end(ring->context, become_orphan, ring);
     if (status) {
         if (ring->stream) qn_stream_close(ring->stream, 0);
-        release(ring);
+        release_parts(ring);
+        release_rest(ring);
         return status;
     }
     qn__ring_report_if_asked(ring);
@@ -416,45 +470,23 @@ qn_status qn_ring_create_for(uint32_t header, qn_device *device, const qn_ring_d
     return QN_OK;
 }
 
-/* From then on no thread is at its stream: those that wait for others of its network leave it alone. */
-void qn__ring_begin_close(qn_ring *ring) {
-    qn__ring_service_end(ring);
-    qn__ring_end_report(ring);
-    qn__ring_net *net = qn__ring_net_lock(ring);
-    ring->closes = true;
-    qn__ring_net_unlock(net);
-    atomic_store(&ring->control->command, QN__RING_DROP);
-}
-
-/* What a launch has sent on counts for those that have it, also where the host learns of it behind the launch's end. */
-static qn_status see_last_launch(qn_ring *ring, qn__ring_wait *wait) {
-    qn_status status = QN_OK;
-    while (ring->net && ring->launched && !status && qn__ring_mirror_is_away(ring) &&
-           atomic_load(&ring->state) != QN_RING_FAILED) {
-        status = qn__ring_look(ring);
-        if (!qn__ring_wait_more(wait)) break;
-    }
-    return status;
-}
-
 qn_status qn_ring_close(qn_ring *ring, uint64_t timeout_ns) {
     if (!ring) return QN_OK;
-    qn_status status = qn__ring_check(ring, "qn_ring_close");
+    qn_status status = ring->is_orphan ? QN_OK : qn__ring_check(ring, "qn_ring_close");
     if (status) return status;
     if (qn__ring_service_is_here(ring))
         return qn__ring_fail(ring, QN_ERROR_STATE,
                              "qn_ring_close: a callback cannot close the ring '%s' that calls it",
                              ring->label);
-    qn__ring_begin_close(ring);
-    qn__ring_wait wait = qn__ring_wait_begin(timeout_ns);
-    const qn_status seen = see_last_launch(ring, &wait);
-    status = qn_stream_close(ring->stream, qn__ring_wait_left(&wait));
-    qn__ring_leave_net(ring);
-    release(ring);
-    return status ? status : seen;
+    if (!ring->is_orphan) {
+        qn_context_on_end(ring->context, NULL, ring);
+        status = end(ring, timeout_ns);
+    }
+    release_rest(ring);
+    return status;
 }
 
-void qn_ring_destroy(qn_ring *ring) { qn_ring_close(ring, 1000000000u); }
+void qn_ring_destroy(qn_ring *ring) { qn_ring_close(ring, SECOND); }
 
 qn_status qn_ring_get_info(const qn_ring *ring, qn_ring_info *info) {
     const qn_status status = qn__ring_check(ring, "qn_ring_get_info");

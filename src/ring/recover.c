@@ -118,7 +118,7 @@ static qn_status clear(qn_ring *ring) {
         atomic_store(&groups[i].status, QN__GROUP_ABSENT);
         ring->watched[i].since_ns = 0;
     }
-    atomic_store(&ring->control->command, QN__RING_PAUSE);
+    qn__ring_tell(ring, QN__RING_PAUSE);
     return status;
 }
 

@@ -376,6 +376,14 @@ static bool qn__ring_rest(qn_ring *ring, uint spins) {
     return ring->leaving || QN_RING_STAYS;
 }
 
+/* The host wants the device for itself for a while: whoever was the last to be idle parks for all. */
+static void qn__ring_step_aside(qn_ring *ring) {
+    if (ring->counted) return;
+    ring->counted = true;
+    const uint before = atomic_fetch_add_explicit(qn__ring_idle(ring, ring->epoch), 1, memory_order_acq_rel, memory_scope_device);
+    if (before + 1 == QN_RING_GROUPS) qn__ring_park(ring);
+}
+
 /* ---- receiving ---- */
 
 static void qn__ring_report(qn_ring *ring, uint status) {
@@ -405,6 +413,10 @@ static bool qn__ring_look(qn_ring *ring, uint spins, uint *found) {
         sight = qn__ring_see(ring, QN_RING_BANDS - 1);
     }
     if (command == QN__RING_DROP) return false;
+    if (command >= QN__RING_LEAVE) {
+        qn__ring_step_aside(ring);
+        return false;
+    }
     qn__ring_report(ring, command == QN__RING_PAUSE ? QN__GROUP_PAUSED : QN__GROUP_RUNNING);
     if (command != QN__RING_PAUSE && qn__ring_has_room(ring)) {
         if (followed && sight.ahead == 0)
@@ -600,13 +612,15 @@ static global void *qn_ring_block(const qn_ring *ring) {
 #define qn_ring_block(...) the_descriptor_has_no_blocks()
 #endif
 
-/* Whether a handler that takes long should come back, since the host stops or pauses the ring. */
+static bool qn__ring_is_told_to_end(uint command) { return command <= QN__RING_PAUSE || command >= QN__RING_LEAVE; }
+
+/* Whether a handler that takes long should come back, since the host stops or pauses the ring, or wants the device for itself. */
 static bool qn_ring_should_stop(const qn_ring *ring) {
-    if (QN__RING_BATCHES) return QN__LOAD(ring->control->command, relaxed) <= QN__RING_PAUSE;
+    if (QN__RING_BATCHES) return qn__ring_is_told_to_end(QN__LOAD(ring->control->command, relaxed));
     const uint command = qn__ring_is_first() ? QN__LOAD(ring->control->command, relaxed) : 0;
     const uint shared = qn__ring_share(ring, command);
     QN__BARRIER(CLK_LOCAL_MEM_FENCE);
-    return shared <= QN__RING_PAUSE;
+    return qn__ring_is_told_to_end(shared);
 }
 
 /* Makes the ring QN_RING_FAILED, with the handled message's id and the code (not 0), once the handler has returned. */

@@ -36,7 +36,7 @@ static void a_kernel_that_never_comes(void **state) {
     assert_int_equal(info.state, QN_RING_STOPPING);
     assert_fails(context, qn_ring_stop(ring, QN_RING_DROP, 5000000), QN_ERROR_TIMEOUT,
                  "had not ended in 5000 us");
-    /* The driver loads no code beside it: rings are made before the first is launched. */
+    /* The driver loads no code beside it, and it does not leave. */
     assert_fails(context, qn_ring_create(device, &desc, &other), QN_ERROR_STATE, "may never end");
     assert_ok(context, qn_device_wait(device, QN_FOREVER));
     fake.release();

@@ -3,6 +3,7 @@
 #include "ring_support.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 /* Counts its messages in the state, after so many iterations as the second number says; -1 gives up, -2 never comes back, -3 writes
    far outside of the state, -4 does both. */
@@ -213,6 +214,64 @@ static rig start_supervised(const qn_ring_supervision *supervision) {
 static void note_status(void *user, qn_status status, const qn_ring_message *reply, const void *payload) {
     (void)reply, (void)payload;
     *(_Atomic int *)user = (int)status;
+}
+
+/* Blocks of the context's memory. */
+static void *count_allocate(void *user, size_t size) {
+    atomic_fetch_add((atomic_long *)user, 1);
+    return malloc(size);
+}
+
+static void *count_reallocate(void *user, void *memory, size_t size) {
+    if (!memory) atomic_fetch_add((atomic_long *)user, 1);
+    return realloc(memory, size);
+}
+
+static void count_release(void *user, void *memory) {
+    if (memory) atomic_fetch_sub((atomic_long *)user, 1);
+    free(memory);
+}
+
+/* A context is closed beside a ring that nobody has: in time, also where a handler is under way, and with the ring's thread. */
+static void a_context_is_closed_first(void **state) {
+    (void)state;
+    const bool cancels = device_can(QN_CAN_CANCEL, "work that can be cancelled");
+    for (int is_busy = 0; is_busy < 1 + cancels; is_busy++) {
+        atomic_long blocks = 0;
+        _Atomic int status = -1;
+        const qn_context_desc desc = {
+            .allocator = {count_allocate, count_reallocate, count_release, &blocks}};
+        rig r = {.context = make_context(&desc)};
+        r.device = get_device(r.context, test_device());
+        r.state = make_buffer(r.device, 64, NULL);
+        const numbers in = {{is_busy ? -2 : 3}};
+        numbers out;
+        qn_ring_info info;
+        assert_ok(r.context, qn_ring_create(r.device,
+                                            &(qn_ring_desc){.program = {.source = text},
+                                                            .handler = "count",
+                                                            .message_type = "numbers",
+                                                            .message_size = sizeof in,
+                                                            .state = r.state,
+                                                            .idle = QN_RING_CONTINUOUS},
+                                            &r.ring));
+        begin(&r);
+        assert_ok(r.context, qn_ring_call_async(r.ring, &in, sizeof in, note_status, &status, QN_FOREVER));
+        while (!is_busy && atomic_load(&status) < 0) pause_ms(1);
+        const double start = test_seconds();
+        assert_int_equal(qn_context_close(r.context, 20000000), QN_OK);
+        assert_true(test_seconds() - start < 60);
+        assert_int_equal(atomic_load(&status), is_busy ? QN_ERROR_STATE : QN_OK);
+        assert_fails(NULL, qn_ring_call(r.ring, &in, sizeof in, &out, sizeof out, 0), QN_ERROR_STATE,
+                     "qn_ring_call: the context of ring 'count' is closed");
+        assert_fails(NULL, qn_ring_send(r.ring, NULL, &in, sizeof in, 0), QN_ERROR_STATE, "is closed");
+        assert_fails(NULL, qn_ring_receive(r.ring, NULL, &out, sizeof out, 0), QN_ERROR_STATE, "is closed");
+        assert_fails(NULL, qn_ring_stop(r.ring, QN_RING_DROP, 0), QN_ERROR_STATE, "is closed");
+        assert_fails(NULL, qn_ring_get_info(r.ring, &info), QN_ERROR_STATE, "is closed");
+        assert_int_equal(atomic_load(&blocks), 1);
+        assert_int_equal(qn_ring_close(r.ring, 0), QN_OK);
+        assert_int_equal(atomic_load(&blocks), 0);
+    }
 }
 
 typedef struct caller {
@@ -585,6 +644,7 @@ int main(void) {
         cmocka_unit_test(a_handler_that_never_comes_back),
         cmocka_unit_test(an_answer_before_a_failure),
         cmocka_unit_test(closing_in_the_midst),
+        cmocka_unit_test(a_context_is_closed_first),
         cmocka_unit_test(restarts_by_itself),
         cmocka_unit_test(too_many_failures),
         cmocka_unit_test(restarted_by_hand),

@@ -1,0 +1,58 @@
+/* Stepping aside: a resident kernel leaves the device where its driver wants it free for a while (qn_stream_set_aside), and comes back.
+
+   It parks between two messages as one does that is idle, though it may never do so by itself: what it is told has a bit for that beside
+   the command. Who launches it next takes the bit away, and waits until it may. So a launch that was under way as the bit was set
+   leaves, too. `leave` takes none of the ring's locks, since whoever holds them may be at a launch that waits for the driver. */
+#include <time.h>
+
+#include "ring/internal.h"
+
+/* What DROP ends needs not leave. */
+static void tell(qn_ring *ring, uint32_t command, bool leaves) {
+    const uint32_t bit = leaves && command != QN__RING_DROP ? QN__RING_LEAVE : 0;
+    atomic_store(&ring->control->command, command | bit);
+}
+
+void qn__ring_tell(qn_ring *ring, uint32_t command) {
+    pthread_mutex_lock(&ring->command_lock);
+    tell(ring, command, atomic_load(&ring->has_left));
+    pthread_mutex_unlock(&ring->command_lock);
+}
+
+uint32_t qn__ring_command(const qn_ring *ring) {
+    return atomic_load_explicit(&ring->control->command, memory_order_relaxed) % QN__RING_LEAVE;
+}
+
+void qn__ring_leave(void *user) {
+    qn_ring *ring = user;
+    pthread_mutex_lock(&ring->command_lock);
+    atomic_fetch_add(&ring->aside, 1);
+    atomic_store(&ring->has_left, true);
+    tell(ring, qn__ring_command(ring), true);
+    pthread_mutex_unlock(&ring->command_lock);
+}
+
+void qn__ring_come_back(void *user) {
+    qn_ring *ring = user;
+    atomic_fetch_sub(&ring->aside, 1);
+    qn__ring_kick(ring); /* whoever waits tries again, and is told */
+}
+
+void qn__ring_stay(qn_ring *ring) {
+    pthread_mutex_lock(&ring->command_lock);
+    if (!atomic_load(&ring->aside)) {
+        atomic_store(&ring->has_left, false);
+        tell(ring, qn__ring_command(ring), false);
+    }
+    pthread_mutex_unlock(&ring->command_lock);
+}
+
+void qn__ring_await_turn(const qn_ring *ring) {
+    while (atomic_load(&ring->aside)) nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+}
+
+/* A loop by hand that never parks may count on that. */
+qn_status qn__ring_offer_to_leave(qn_ring *ring, bool by_hand) {
+    if (by_hand && !ring->parks) return QN_OK;
+    return qn_stream_set_aside(ring->stream, qn__ring_leave, qn__ring_come_back, ring);
+}
