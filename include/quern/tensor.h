@@ -284,7 +284,8 @@ QN_API qn_status qn_tensor_array(qn_tensor *x, qn_array *array);
 
 /* Gets one line, or several with newlines between; valid during the call. */
 typedef void qn_text_callback(void *user, const char *text);
-/* What qn_realize would do for the tensors, without doing it: each kernel, the ops that it fuses, bytes and operations, and, with
+/* What qn_realize would do for the tensors, without doing it: each kernel, the ops that it fuses, the bytes that it reads and writes, and
+   operations, a function or a reduction of an element being one and a product's step two; with
    `text`, its OpenCL C; with `svg` a picture instead, in pieces: a box for each kernel, and lines to those that need its values. Errors: as
    qn_realize. */
 typedef struct qn_explain_desc {

@@ -41,7 +41,6 @@ qn_status qn__step_numbers(qn_tensors *tensors, qn__step *step, const int64_t *n
 
 void qn__step_add_buffer(qn__step *step, const qn__node *node) {
     step->arguments[step->num_arguments++] = (qn__argument){QN__BUFFER, node->index};
-    step->bytes += qn__node_count(node) * qn_element_size((qn_element)node->type);
 }
 
 /* ---- a kernel of one group ---- */
@@ -116,6 +115,7 @@ static qn_status assemble_one(qn__maker *m, qn__step *step) {
         step->arguments[step->num_arguments++] = (qn__argument){QN__CONSTANT, m->constants[c]};
     for (uint32_t a = 0; a < m->num_arrays; a++) qn__step_add_buffer(step, m->arrays[a].node);
     step->operations = m->operations;
+    step->bytes = m->bytes;
     step->fuses = m->words.text;
     m->words.text = NULL;
     return QN_OK;

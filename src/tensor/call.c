@@ -162,7 +162,10 @@ static void add_read(qn__step *step, uint32_t place, qn__node *source) {
     const qn__seen seen = qn__call_source(source);
     step->arrays[place] = seen.array;
     step->arguments[place].node = seen.node->index;
-    step->bytes += qn_array_count(&seen.array) * qn_element_size(seen.array.type);
+    uint64_t elements = 1; /* of memory: what is broadcast is read once */
+    for (uint32_t d = 0; d < seen.array.rank; d++)
+        if (seen.array.strides[d]) elements *= seen.array.sizes[d];
+    step->bytes += elements * qn_element_size(seen.array.type);
 }
 
 /* The words of the call and of what its epilogue does. */
@@ -172,6 +175,8 @@ static qn_status describe(const qn__schedule *s, const qn__group *g, qn__step *s
     qn__text_add(&words, "%s", qn__ops[g->call->op].word);
     for (uint32_t i = g->call->index; i != last;) {
         i = s->items[i].user;
+        if (qn__ops[s->walk->nodes[i]->op].kind == QN__MAP)
+            step->operations += qn__node_count(s->walk->nodes[i]);
         qn__text_add(&words, " %s", qn__ops[s->walk->nodes[i]->op].word);
     }
     step->fuses = words.text;

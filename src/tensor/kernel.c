@@ -468,15 +468,54 @@ static void write_body(qn__maker *m) {
     write_row_outputs(m);
 }
 
-/* The ops' words for people, and how many operations they are. */
+/* ---- for people ---- */
+
+static void describe_op(qn__maker *m, qn__op op, uint64_t operations) {
+    qn__text_add(&m->words, "%s%s", m->words.length ? " " : "", qn__ops[op].word);
+    m->operations += operations;
+}
+
+static bool is_described(const qn__maker *m, const qn__node *reduction, size_t before) {
+    for (size_t i = 0; i < before; i++)
+        if (instance_of(m, m->order[i])->node == reduction) return true;
+    return false;
+}
+
+/* Elements of a node's memory that its instances load, each place of the loops that they depend on once. */
+static uint64_t count_loaded(const qn__maker *m, const qn__node *node) {
+    uint64_t loaded = 0;
+    for (size_t i = 0; i < m->demand->count; i++) {
+        uint64_t places = 1;
+        if (instance_of(m, (uint32_t)i)->node != node || !m->values[i].loads) continue;
+        for (uint32_t l = 0; l < m->loops.count; l++)
+            if (m->values[i].form.steps[l]) places *= m->loops.at[l].size;
+        loaded += places;
+    }
+    return loaded < qn__node_count(node) ? loaded : qn__node_count(node);
+}
+
+/* The ops' words, how many operations they are, and the bytes that they move. A reduction is an operation for each element. */
 static void describe(qn__maker *m) {
+    const uint64_t outer = qn__iterations(m, false), all = outer * qn__iterations(m, true);
     for (size_t at = 0; at < m->demand->count; at++) {
-        const qn__instance *instance = instance_of(m, m->order[at]);
-        const qn__op_info *info = &qn__ops[instance->node->op];
-        if (m->values[m->order[at]].loads || info->kind == QN__VIEW || info->kind == QN__CREATE) continue;
-        qn__text_add(&m->words, "%s%s", m->words.length ? " " : "", info->word);
-        m->operations +=
-            qn__iterations(m, false) * (m->values[m->order[at]].is_inner ? qn__iterations(m, true) : 1);
+        const qn__value *v = &m->values[m->order[at]];
+        const qn__node *node = instance_of(m, m->order[at])->node;
+        const qn__op_info *info = &qn__ops[node->op];
+        const bool is_reduction = info->kind == QN__REDUCE;
+        if (v->loads || info->kind == QN__VIEW || info->kind == QN__CREATE) continue;
+        if (is_reduction && is_described(m, node, at)) continue;
+        describe_op(m, (qn__op)node->op, is_reduction || v->is_inner ? all : outer);
+    }
+    for (size_t i = 0; i < m->group->count; i++) { /* those that nothing follows */
+        const qn__node *node = m->schedule->walk->nodes[m->group->members[i]];
+        if (m->schedule->items[node->index].extent == QN__REDUCTION &&
+            !is_described(m, node, m->demand->count))
+            describe_op(m, (qn__op)node->op, all);
+    }
+    for (uint32_t a = 0; a < m->num_arrays; a++) {
+        const qn__node *node = m->arrays[a].node;
+        const uint64_t count = m->arrays[a].written ? qn__node_count(node) : count_loaded(m, node);
+        m->bytes += count * qn_element_size((qn_element)node->type);
     }
 }
 

@@ -82,7 +82,7 @@ typedef struct qn__maker {
     uint32_t num_constants;
     bool failed, too_large;
     qn__text words; /* of its ops, for people */
-    uint64_t operations;
+    uint64_t operations, bytes;
 } qn__maker;
 
 /* The innermost loop: of maps the last, of rows the last that is reduced. QN__NONE: there is none. */

@@ -272,6 +272,7 @@ static qn_status describe(const multi *x, qn__step *step) {
     for (size_t p = 0; p < x->count; p++) {
         qn__text_add(&words, "%s%s", p ? "; " : "", x->parts[p]->words.length ? x->parts[p]->words.text : "");
         step->operations += x->parts[p]->operations;
+        step->bytes += x->parts[p]->bytes;
     }
     step->fuses = words.text;
     return words.failed ? QN_ERROR_OUT_OF_MEMORY : QN_OK;

@@ -171,6 +171,49 @@ static void explains(void **state) {
     assert_fails(NULL, qn_tensor_explain(&y, 1, NULL, NULL, NULL), QN_ERROR_NULL, "callback");
 }
 
+typedef struct told {
+    const char *wanted;
+    int lines;
+} told;
+
+static void compare_line(void *user, const char *line) {
+    told *t = user;
+    t->lines++;
+    assert_string_equal(line, t->wanted);
+}
+
+/* Each operation on an element is one, a reduction's too, a product's are two; bytes are of what a kernel reads, once, and writes. */
+static void bytes_and_operations(void **state) {
+    tensor_fixture *f = fixture_of(state);
+    assert_ok(f->context, qn_scope_begin(f->t));
+    qn_tensor *x = counting(f, QN_SHAPE(64, 128), 0, 1), *row = counting(f, QN_SHAPE(128), 0, 1);
+    qn_tensor *a = counting(f, QN_SHAPE(32, 48), 0, 1), *b = counting(f, QN_SHAPE(48, 16), 0, 1);
+    qn_tensor *bias = counting(f, QN_SHAPE(16), 0, 1);
+    const struct {
+        qn_tensor *y;
+        const char *line;
+    } cases[] = {
+        {qn_multiply(qn_add(x, 1), row), "kernel 0: 66048 bytes, 16384 operations: add multiply"},
+        /* Five of 8192 elements, and a reciprocal a row. */
+        {qn_softmax(x, 1),
+         "kernel 0: 65536 bytes, 41024 operations: max subtract exp sum reciprocal multiply"},
+        {qn_sum(qn_square(x), QN_AXES(1), false), "kernel 0: 33024 bytes, 16384 operations: square sum"},
+        {qn_mean(x, QN_AXES(0), false), "kernel 0: 33280 bytes, 8320 operations: sum divide"},
+        {qn_sum(qn_slice(x, 0, 16, 32, 1), QN_ALL_AXES, false), /* reads a quarter */
+         "kernel 0: 8196 bytes, 2048 operations: sum"},
+        {qn_cast(qn_transpose(x, 0, 1), QN_F64), "kernel 0: 98304 bytes, 8192 operations: cast"},
+        {qn_matmul(a, b), "kernel 0: 11264 bytes, 49152 operations: matmul"},
+        {qn_relu(qn_add(qn_matmul(a, b), bias)), "kernel 0: 11328 bytes, 50176 operations: matmul add relu"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        if (qn_tensor_type(cases[i].y) == QN_F64 && !(f->info.capabilities & QN_CAN_F64)) continue;
+        told t = {cases[i].line, 0};
+        assert_ok(f->context, qn_tensor_explain(&cases[i].y, 1, NULL, compare_line, &t));
+        assert_int_equal(t.lines, 1);
+    }
+    assert_ok(f->context, qn_scope_end(f->t));
+}
+
 /* Several values that are asked for together, of shapes that go together, come from one kernel. */
 static void together(void **state) {
     tensor_fixture *f = fixture_of(state);
@@ -329,6 +372,7 @@ int main(void) {
                                        cmocka_unit_test(failures_are_carried),
                                        cmocka_unit_test(wrong_objects),
                                        cmocka_unit_test(explains),
+                                       cmocka_unit_test(bytes_and_operations),
                                        cmocka_unit_test(together),
                                        cmocka_unit_test(long_sums),
                                        cmocka_unit_test(arrays_of_others),
