@@ -2,6 +2,7 @@
 #include "tensor_common.h"
 
 #include <stdatomic.h>
+#include <unistd.h>
 
 #include <quern/data.h>
 #include <quern/dlpack.h>
@@ -301,6 +302,39 @@ static void of_numbers(void **state) {
     qn_module_release(&m);
 }
 
+/* What is more than there can be. */
+static void of_limits(void **state) {
+    tensor_fixture *f = fixture_of(state);
+    qn_tensor *x = counting(f, QN_SHAPE(2, 3), 0, 1), *y;
+    qn_step *step;
+    assert_ok(f->context, qn_step_create(f->t, assigns_nothing, x, &step));
+    SAYS(qn_step_run(step, &x, 100000, &y, 1), "qn_step_run: 100000 inputs and 1 outputs; at most ");
+    SAYS(qn_step_run(step, &x, 1, &y, 100000), "qn_step_run: 1 inputs and 100000 outputs; at most ");
+    qn_step_destroy(step);
+    uint64_t number = 0;
+    const qn_checkpoint checkpoint = {.numbers = &number, .num_numbers = 100000};
+    SAYS(qn_checkpoint_save(f->t, "build/limits.safetensors", &checkpoint),
+         "qn_checkpoint_save: 100000 numbers; at most ");
+    SAYS(qn_checkpoint_load(f->t, "build/limits.safetensors", &checkpoint),
+         "qn_checkpoint_load: 100000 numbers; at most ");
+    if (SIZE_MAX > UINT32_MAX) TELLS(qn_concat(&x, SIZE_MAX, 0), "qn_concat: too many tensors");
+    qn_tensors *other;
+    SAYS(qn_tensors_create_for(99, f->device, NULL, &other),
+         "the program was built with the header's version 99; this libquern_tensor knows 1 to ");
+    static char name[70000];
+    memset(name, 'a', sizeof name - 1);
+    char path[64];
+    snprintf(path, sizeof path, "/tmp/quern-limits-%ld.npz", (long)getpid());
+    const qn_save_desc npz = {.format = QN_FILE_NPZ};
+    SAYS(qn_save(f->t, path, &(qn_named_tensor){name, x}, 1, &npz), "is too long for a zip archive");
+    unlink(path);
+    qn_loss_scaler scaler;
+    SAYS(qn_loss_scaler_init(&scaler, f->t, &(qn_loss_scaler_desc){.growth = 0.5}),
+         "growth 0.5, backoff 0.5: the scale is above 0, growth 1 or more, backoff between 0 and 1");
+    FAILS(qn_rand(f->t, QN_I32, QN_SHAPE(2)), "it makes numbers of float types, not of i32");
+    FAILS(qn_randint(f->t, QN_F32, QN_SHAPE(2), 0, 3), "it makes numbers of integer types, not of f32");
+}
+
 /* ---- where memory runs out ---- */
 
 /* Allocations of this thread before the one that fails; below 0: none does. */
@@ -413,7 +447,7 @@ int main(void) {
         cmocka_unit_test(of_operands), cmocka_unit_test(of_steps),  cmocka_unit_test(of_modules),
         cmocka_unit_test(of_sets),     cmocka_unit_test(of_images), cmocka_unit_test(of_lists),
         cmocka_unit_test(of_objects),  cmocka_unit_test(of_nulls),  cmocka_unit_test(of_numbers),
-        cmocka_unit_test(of_memory),
+        cmocka_unit_test(of_limits),   cmocka_unit_test(of_memory),
     };
     return run_tensor_tests(tests, NULL);
 }
