@@ -247,12 +247,12 @@ static qn__ring_sight qn__ring_see(const qn_ring *ring, uint band) {
 }
 
 /* Whether the message at `at` is the consumer's, who says so first. The host revokes first and looks at the claim then: one of the
-   two sees the other. */
+   two sees the other. It may have gone round the queue since the consumer's look. */
 static bool qn__ring_keep(const qn_ring *ring, global qn__ring_slot *slot, uint band, uint at) {
     if (!QN_RING_REVOKES) return true;
     QN__STORE(slot->claim, 2 * at + 1, release);
     QN__FENCE(seq_cst);
-    if (QN__LOAD(ring->control->revoked[band], acquire) - at - 1 >= QN_RING_IN_CAPACITY) return true;
+    if ((int)(QN__LOAD(ring->control->revoked[band], acquire) - at) <= 0) return true;
     QN__STORE(slot->claim, 2 * at + 2, release);
     return false;
 }

@@ -266,6 +266,33 @@ static void a_full_output(void **state) {
     assert_false(full_output_has_room());
 }
 
+#if !AS_C_BATCH
+
+/* Between its look and its claim the host goes round the queue, however often: the message is one of those that were dropped. */
+static void a_claim_that_is_late(void **state) {
+    (void)state;
+    model_revokes = 1;
+    for (uint32_t later = 0; later < 4 * AS_C_CAPACITY; later++) {
+        qn__ring_control *qn__control = &shared.control;
+        unsigned char *qn__in = in_slots, *qn__out = out_slots;
+        uint32_t *qn__in_ends = in_ends, *qn__out_ends = out_ends;
+        const qn_ring_message message = {.id = 1};
+        set_up();
+        model.ended[KERNEL] = true;
+        QN_RING(ring);
+        for (uint32_t i = 0; i < AS_C_CAPACITY; i++) assert_true(model_queue_put(&in, 0, &message, NULL));
+        const qn__ring_sight sight = qn__ring_see(&ring, 0);
+        assert_int_equal(sight.ahead, 0);
+        for (uint32_t i = 0; i < later; i++)
+            while (!model_queue_put(&in, 0, &message, NULL))
+                model_queue_revoke(&in, 0, &shared.control.revoked[0], &(uint64_t){0});
+        void *slot = qn__ring_in_slot(&ring, qn__ring_index(0, sight.at));
+        assert_int_equal(qn__ring_keep(&ring, slot, 0, sight.at), later == 0);
+    }
+}
+
+#endif
+
 int main(int argc, char **argv) {
     static int keeps = 0, drops = 1;
     if (argc > 1) most = (uint32_t)strtoul(argv[1], NULL, 10);
@@ -277,6 +304,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(a_full_output),
         cmocka_unit_test_prestate(nothing_is_lost, &keeps),
 #if !AS_C_BATCH /* which keeps its messages until it has answered */
+        cmocka_unit_test(a_claim_that_is_late),
         cmocka_unit_test_prestate(nothing_is_lost, &drops),
 #endif
     };
