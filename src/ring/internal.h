@@ -269,7 +269,7 @@ struct qn_ring {
     char why[512];
     uint64_t handled, replied, lost, errors; /* at the last look */
     uint64_t launch_ns, handled_before;      /* of the last qn_ring_launch */
-    uint32_t taken_before[QN__RING_BANDS_MOST];
+    _Atomic uint32_t taken_before[QN__RING_BANDS_MOST];
 
     qn__ring_mail *mail; /* NULL: with neither mail nor links */
     qn__ring_outlet outlets[QN__RING_LINKS_MOST];

@@ -5,7 +5,6 @@
    kernel again where that is the number of the newest launch. So one of the two sees the message. Both a store and then a load of
    another word: what keeps these in order is a sequentially consistent fence on either side. */
 #include <stdio.h>
-#include <string.h>
 
 #include "ring/internal.h"
 
@@ -355,10 +354,11 @@ static qn_status reset(qn_ring *ring) {
 /* Counts begin here. */
 static void note_launch(qn_ring *ring) {
     const qn__ring_group *groups = qn__ring_groups(ring);
-    memset(ring->taken_before, 0, sizeof ring->taken_before);
-    for (uint32_t i = 0; i < ring->desc.groups; i++)
-        for (uint32_t band = 0; band < ring->desc.bands; band++)
-            ring->taken_before[band] += atomic_load(&groups[i].bands[band]);
+    for (uint32_t band = 0; band < ring->desc.bands; band++) {
+        uint32_t taken = 0;
+        for (uint32_t i = 0; i < ring->desc.groups; i++) taken += atomic_load(&groups[i].bands[band]);
+        atomic_store(&ring->taken_before[band], taken);
+    }
     qn__ring_count(ring);
     ring->launch_ns = qn__ring_now();
     ring->handled_before = ring->handled;

@@ -68,7 +68,7 @@ static void fill_latency(qn_ring *ring, qn_ring_latency *to) {
 
 uint32_t qn__ring_depth(const qn_ring *ring, uint32_t band) {
     const qn__ring_group *groups = qn__ring_groups(ring);
-    uint32_t head = 0u - ring->taken_before[band];
+    uint32_t head = 0u - atomic_load_explicit(&ring->taken_before[band], memory_order_relaxed);
     for (uint32_t i = 0; i < ring->desc.groups; i++)
         head += atomic_load_explicit(&groups[i].bands[band], memory_order_relaxed);
     const uint32_t revoked = atomic_load_explicit(&ring->control->revoked[band], memory_order_relaxed);
