@@ -51,6 +51,13 @@ if(TARGET quern_ring_static)
     endforeach()
 endif()
 
+# Where the host's side has ThreadSanitizer a ring's kernel has it, too: it orders what they share by what both do.
+if(CMAKE_C_FLAGS MATCHES "-fsanitize=thread")
+    get_property(all_tests DIRECTORY PROPERTY TESTS)
+    list(FILTER all_tests INCLUDE REGEX "^unit\\.(mirrored\\.)?ring_")
+    set_property(TEST ${all_tests} APPEND PROPERTY ENVIRONMENT QUERN_CC=${PROJECT_SOURCE_DIR}/tests/cc_thread)
+endif()
+
 # With a trace, calls do what they do without.
 foreach(name api_random api_stream)
     if(TARGET unit_${name})

@@ -20,7 +20,7 @@ static const char prelude[] =
     "    const qn_cpu_services *services;\n"
     "} qn_cpu_launch;\n"
     "#define QN_LIKELY(x) __builtin_expect(x, 1)\n"
-    "#define QN_CANCELLED __builtin_expect(*(const volatile u32 *)&launch->cancelled, 0)\n"
+    "#define QN_CANCELLED __builtin_expect(__atomic_load_n((u32 *)&launch->cancelled, __ATOMIC_RELAXED), 0)\n"
     "/* Work-items that do not meet may not depend on each other: the loops over them vectorise. */\n"
     "#ifdef __clang__\n"
     "#define QN_INDEPENDENT _Pragma(\"clang loop vectorize(assume_safety)\")\n"
