@@ -97,13 +97,15 @@ endforeach()
 quern_device_test(cuda unit.cuda.ring_aside unit_ring_aside)
 quern_device_test(cuda unit.cuda.ring_batch unit_ring_batch)
 
-# WebGPU on lavapipe, by each implementation a part of the files and of the API's tests; `make test-all` has all.
+# WebGPU on lavapipe, by each implementation all files and a part of the API's tests; `make test-all` has all of these, too.
 set(wgpu_native_shard 0/24)
 set(webgpu_dawn_shard 12/24)
 foreach(library wgpu_native webgpu_dawn)
     set(on_webgpu ${PROJECT_SOURCE_DIR}/tests/on_webgpu ${library} $<TARGET_FILE:quern>)
-    quern_device_test(webgpu cl.${library} ${on_webgpu} $<TARGET_FILE:cl_runner> --device webgpu --only full --shard ${${library}_shard}
-                      -j 1 tests/cl)
+    foreach(shard 0 1 2)
+        quern_device_test(webgpu cl.${library}.${shard} ${on_webgpu} $<TARGET_FILE:cl_runner> --device webgpu --only full --shard ${shard}/3
+                          -j 1 tests/cl)
+    endforeach()
     quern_device_test(webgpu cl.${library}.packed ${on_webgpu} $<TARGET_FILE:cl_runner> --device webgpu --packed --only full
                       --shard 0/24 -j 1 tests/cl)
     # Doubles made of integers: a few files, and a part of the operations; `make test-all` has all files.

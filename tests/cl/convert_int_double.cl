@@ -1,6 +1,6 @@
 // Integers of 32 bits, of both signs, as doubles: exactly, however they are rounded.
-// kernel: run
 // needs: f64
+// kernel: run
 // global: 6
 // arg: buf:int:6=0,1,-1,-2,-1499000000,-2147483648
 // arg: buf:double:6
