@@ -8,7 +8,8 @@
                                                      continue (trunc (add %i, %step)) }
 
    The limit and the steps are below 2^31, as sizes and ids of work-groups are, and the loop is left at its head where the
-   counter has reached the limit: what comes next is below 2^32. Doubling counts as a step. simplify makes the rest of it. */
+   counter has reached the limit: what comes next is below 2^32. Doubling counts as a step; a counter that only halves needs no
+   limit. simplify makes the rest of it. */
 #include "pass/tools.h"
 
 static const ir_type I32 = {IR_I32, 1, 0}, I64 = {IR_I64, 1, 0};
@@ -29,6 +30,7 @@ static bool is_small(const ir_value *value, bool whole) {
     const ir_instr *def = definition(value);
     if (!def) return false;
     if (qn__ir_effects(def) == IR_EFFECT_QUERY) return qn__ir_has(def->op, IR_SMALL);
+    if (def->op == IR_LSHR) return is_small(def->operands[0], whole);
     if (def->op != IR_ZEXT || def->operands[0]->type.kind != IR_I32) return false;
     return whole || qn__is_non_negative(def->operands[0]);
 }
@@ -46,7 +48,7 @@ typedef struct counter {
     const ir_instr *loop;
     const ir_value *value;
     uint32_t index;
-    bool is_narrow;
+    bool is_limited, is_narrow;
 } counter;
 
 static void look_at(ir_instr *i, void *user) {
@@ -58,7 +60,8 @@ static void look_at(ir_instr *i, void *user) {
     const bool steps = (adds || doubles) && next->operands[own] == c->value;
     const ir_value *step = steps ? next->operands[1 - own] : NULL;
     const bool is_one = doubles && qn__ir_is_const(next->operands[1]) && next->operands[1]->bits[0] == 1;
-    c->is_narrow &= step && (adds ? is_small(step, false) : is_one);
+    const bool halves = next && next->op == IR_LSHR && next->operands[0] == c->value;
+    c->is_narrow &= halves || (c->is_limited && step && (adds ? is_small(step, false) : is_one));
 }
 
 typedef struct rounds {
@@ -91,10 +94,11 @@ static void narrow(narrower *n, ir_instr *loop, uint32_t index) {
 
 static void look_into(narrower *n, ir_instr *loop) {
     const ir_instr *test = head_test(loop);
-    if (!test || test->op != IR_ULT || !is_small(test->operands[1], false)) return;
+    if (!test) return;
+    const bool has_limit = test->op == IR_ULT && is_small(test->operands[1], false);
     ir_region *body = loop->regions[0];
     for (uint32_t i = 0; i < body->num_params; i++) {
-        counter c = {loop, body->params[i], i, true};
+        counter c = {loop, body->params[i], i, has_limit, true};
         if (test->operands[0] != c.value || !qn__ir_same(c.value->type, I64)) continue;
         if (!is_small(loop->operands[i], true)) return;
         qn__ir_walk(body, look_at, &c);

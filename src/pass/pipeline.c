@@ -137,7 +137,7 @@ static const phase phases[] = {
       {"lower_cut_signs", qn__pass_lower_cut_signs, 0, FUNCTION, ONLY(lacks_cut_signs)},
       {"lower_long_differences", qn__pass_lower_long_differences, 0, FUNCTION, ONLY(lacks_long_differences)},
       {"lower_long_signs", qn__pass_lower_long_signs, 0, FUNCTION, ONLY(lacks_long_signs)},
-      {"hint_ladders", qn__pass_hint_ladders, 0, FUNCTION, ONLY(has_group_size)}}},
+      {"ladders", qn__pass_ladders, 0, FUNCTION, ONLY(has_group_size)}}},
 };
 
 /* ---- running ---- */

@@ -377,6 +377,8 @@ const qn__emitter qn__emitter_wgsl = {
             .lacks_long_vectors = true,
             .lacks_far_jumps = true,
             .lacks_fast_fma64 = true,
+            .lacks_loop_hints = true,
+            .has_group_size = true,
             .wants_narrow = true,
             .private_bytes = 32 << 10,
         },
