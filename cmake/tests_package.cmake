@@ -59,6 +59,8 @@ if(TARGET quern AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize")
                       ${CMAKE_C_COMPILER} ${tensor_limit} "$<TARGET_FILE:quern_kernels_shared> $<TARGET_FILE:quern_shared>")
     quern_script_test(library.ring tests/library/check.sh $<TARGET_FILE:quern_ring_shared> ${PROJECT_SOURCE_DIR}
                       ${CMAKE_C_COMPILER} ${ring_limit} $<TARGET_FILE:quern_shared>)
+    quern_script_test(library.alone tests/library/alone.sh $<TARGET_FILE:quern_shared>
+                      $<TARGET_FILE:quern_kernels_shared> ${PROJECT_SOURCE_DIR} ${CMAKE_C_COMPILER})
     # Other machines and C libraries, played by emulators.
     foreach(kind aarch64 musl windows)
         quern_script_test(cross.${kind} tests/cross/check.sh ${kind} ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
