@@ -9,18 +9,19 @@
 
 /* A tile of `rows` by `vectors`: as many sums as registers hold beside a step of B and an element of A. There are 32 registers of
    AVX-512, 16 of AVX and of SSE, 32 of Arm's. A step of B should be wide: with two vectors an element of A is loaded for every other
-   multiplication, which takes AVX-512 a sixth of its speed. A block's part of B, `panels` of `step` along k, stays in the second cache. */
+   multiplication, which takes AVX-512 a sixth of its speed. A block's part of B, `panels` of `step` along k, stays in the second cache, and
+   a tile's rows of A in the first one, which are longer of f64. */
 typedef struct micro {
-    uint32_t vector_bytes, rows, rows_of_bytes, vectors, step, panels;
+    uint32_t vector_bytes, rows, rows_of_bytes, vectors, step, step_of_f64, panels;
 } micro;
 
 static const micro micros[] = {
-    {64, 6, 6, 4, 768, 4},
-    {32, 6, 4, 2, 256, 8},
+    {64, 6, 6, 4, 1024, 768, 4},
+    {32, 6, 4, 2, 256, 256, 8},
 #if defined(__aarch64__)
-    {16, 8, 6, 3, 256, 16},
+    {16, 8, 6, 3, 256, 256, 16},
 #else
-    {16, 4, 4, 2, 256, 16},
+    {16, 4, 4, 2, 256, 256, 16},
 #endif
 };
 
@@ -29,7 +30,7 @@ typedef enum place { WORK, PRIVATE, ROWS } place;
 
 typedef struct way {
     const micro *m;
-    uint32_t rows, lanes;
+    uint32_t rows, lanes, step;
     uint64_t nr, steps, parts, of_part; /* columns of a tile; steps along k, and how they are cut */
     place b_from;
     bool a_rows; /* A is taken as it is */
@@ -138,7 +139,8 @@ static way way_of(const qn_kernels *kernels, const qn__matmul *q, uint64_t batch
     w.rows = rows_of(w.m, q);
     w.lanes = lanes_of(w.m, q);
     w.nr = (uint64_t)w.lanes * w.m->vectors;
-    w.parts = divide_up(w.steps, w.m->step);
+    w.step = size_of(q) == 8 ? w.m->step_of_f64 : w.m->step;
+    w.parts = divide_up(w.steps, w.step);
     w.of_part = divide_up(w.steps, w.parts);
     w.a_rows = is_as_multiplied(q, QN__MATMUL_A) && q->m >= w.rows;
     set_block(kernels, q, batches, &w);
@@ -165,7 +167,7 @@ void qn__matmul_packed_options(const qn_kernels *kernels, const qn__matmul *q, u
              "B_COLUMN=%s -D B_VECTORS=%d -D B_ALONG_K=%d -D A_ROWS=%d -D A_K=%s -D A_ALONG_K=%d -D "
              "OUT_VECTORS=%d "
              "-D PLAIN_ROWS=%d",
-             w.rows, w.m->vectors, w.lanes, w.m->step, w.m->panels, KEPT_BYTES / size_of(q), (int)w.b_from,
+             w.rows, w.m->vectors, w.lanes, w.step, w.m->panels, KEPT_BYTES / size_of(q), (int)w.b_from,
              is_shared(q, QN__MATMUL_B), b_column == 1 ? "1" : "s.b_column",
              is_as_multiplied(q, QN__MATMUL_B), b_column != 1 && llabs(b_k) <= llabs(b_column), w.a_rows,
              q->column[QN__MATMUL_A] == 1 ? "1" : "s.a_k", q->column[QN__MATMUL_A] == 1,
