@@ -69,6 +69,8 @@ if [ "$all" = all ]; then
     shard=0/1
     tools=
 fi
+# Products by panels in the registers of Arm's vectors.
+[ "$kind" != aarch64 ] || units="$units kernels_matmul"
 # It runs itself, which only qemu can where it is no program of this machine.
 [ "$kind" = aarch64 ] || units="$units util_system"
 # The tool has with it all that stands above the core.
@@ -97,7 +99,12 @@ run() {
     # shellcheck disable=SC2086
     $emulator "$@" > "$build.log" 2>&1 || { grep -vE '^(ok|\[ +OK)' "$build.log" | tail -40; status=1; echo "failed: $*"; }
 }
-for unit in $units; do run "$build/unit_$unit$exe"; done
+for unit in $units; do
+    case $unit in
+    kernels_matmul) run "$build/unit_$unit$exe" packed ;;
+    *) run "$build/unit_$unit$exe" ;;
+    esac
+done
 if [ "$kind" = windows ]; then
     . "$source/tests/cross/windows.sh"
 else
