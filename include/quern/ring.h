@@ -27,7 +27,8 @@
    and the way.
 
    Conventions are those of quern.h. Any thread may send, receive and call; the other calls on one ring are for one thread at a
-   time. Deadlines (`timeout_ns`) are from the call on; QN_FOREVER: none. Beside what is listed each function can return
+   time. Sending takes no lock, but with QN_RING_DROP_OLDEST, a `window`, or where it launches a kernel that has parked; who takes
+   messages out of the ring, by receiving or for a call, holds a lock of the ring's while it copies them. Deadlines (`timeout_ns`) are from the call on; QN_FOREVER: none. Beside what is listed each function can return
    QN_ERROR_NULL, QN_ERROR_ARGUMENT (no ring) and, from when a ring has failed, the failure (mostly QN_ERROR_KERNEL_FAILED) with its
    sentence; who waits for messages or a reply gets those first that came before it. */
 #ifndef QUERN_RING_H
@@ -175,8 +176,10 @@ QN_API void qn_ring_destroy(qn_ring *ring);
 
 /* Looks whether the ring has failed, and launches one that has parked with messages left, as every call does that waits for long; for
    programs that do not wait, by a timer: QN_OK, or the failure. A ring fails when its kernel does (QN_ERROR_KERNEL_FAILED, QN_ERROR_DEVICE_LOST), when that of a safe program has
-   accessed what is outside, when its handler says so (qn_ring_fail), and when it is over its time (handler_ns); the sentence names the message. The kernel is then told to end, and
-   cancelled where the device can. Any thread. */
+   accessed what is outside, when its handler says so (qn_ring_fail), when it is over its time (handler_ns), when its kernel has ended by itself (a `loop`), and when it stands still: for 30 seconds a
+   message has waited, none was being handled, and the kernel's heartbeat in the memory that both see has not moved (QN_RING_RESIDENT; a
+   kernel that has parked, or waits for the device, is none of these). The sentence names the message. The kernel is then told to
+   end, and cancelled where the device can. Any thread. */
 QN_API qn_status qn_ring_watch(qn_ring *ring);
 /* Keeps a copy of the ring's state, from between two messages, for qn_ring_restart: pauses the ring meanwhile if it is ACTIVE.
    Errors: QN_ERROR_STATE (no state, or CREATED, STOPPING or FAILED), QN_ERROR_TIMEOUT, and as qn_stream_copy. */

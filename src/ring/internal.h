@@ -263,6 +263,11 @@ struct qn_ring {
         uint32_t taken;
         uint64_t since_ns; /* 0: idle at the last look */
     } * watched;           /* each work-group, for handler_ns */
+    struct {
+        uint64_t bound_ns, still_ns; /* how long it may stand still, and has */
+        uint64_t looked_ns;          /* 0: nothing waited at the last look */
+        uint32_t signs;
+    } heart;
     qn_buffer *checkpoint; /* NULL: there is none */
     qn__ring_letter *dead; /* messages that a failure left, the oldest first */
     qn_status failure;
@@ -404,6 +409,8 @@ void qn__ring_mail_destroy(qn_ring *ring);
 /* Sends on a message to another device's ring, if there is room. Under the receive lock. */
 bool qn__ring_route(qn_ring *ring, const qn__ring_slot *slot);
 qn_status qn__ring_service_start(qn_ring *ring, const char *function);
+/* For how long its kernel has not moved though messages wait, where that is too long; else 0. Under the lock, at each look. */
+uint64_t qn__ring_stands_still(qn_ring *ring);
 /* Looks whether the kernel has failed. Any thread; costs a call of the driver. QN_OK, too, for one that is supervised. */
 qn_status qn__ring_look(qn_ring *ring);
 

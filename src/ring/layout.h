@@ -85,7 +85,7 @@ typedef struct qn__ring_slot {
 /* A work-group's report; written by it alone. */
 typedef struct qn__ring_group {
     QN__RING_WORD status;
-    QN__RING_WORD heartbeat;                  /* goes up while it runs, busy or not */
+    QN__RING_WORD heartbeat;                  /* goes up while it looks for messages in vain */
     QN__RING_WORD taken, done;                /* messages: it is busy with one where they differ */
     QN__RING_WORD sent, lost;                 /* lost: found no room in an output */
     QN__RING_WORD failed;                     /* the code of qn_ring_fail; 0: none */

@@ -240,6 +240,16 @@ static qn_status watch_groups(qn_ring *ring) {
     return QN_OK;
 }
 
+static qn_status watch_heartbeat(qn_ring *ring) {
+    const uint64_t still_ns = qn__ring_stands_still(ring);
+    char why[160];
+    if (!still_ns) return QN_OK;
+    snprintf(why, sizeof why,
+             "its heartbeat has stood still for %llu s, though messages wait and none is being handled",
+             (unsigned long long)(still_ns / SECOND));
+    return fail(ring, QN_ERROR_KERNEL_FAILED, why);
+}
+
 static uint64_t last_message(const qn_ring *ring) {
     const qn__ring_group *groups = qn__ring_groups(ring);
     uint64_t id = 0;
@@ -261,15 +271,34 @@ static qn_status look_at_launch(qn_ring *ring) {
     return status;
 }
 
+/* Its last launch has, and not as one that parks or is told to: a loop by hand. */
+static bool has_ended(const qn_ring *ring) {
+    const uint32_t command = qn__ring_command(ring);
+    return ring->desc.mode == QN_RING_RESIDENT && ring->judged == atomic_load(&ring->epoch) &&
+           !is_parked(ring) && (command == QN__RING_RUN || command == QN__RING_PAUSE);
+}
+
+/* What it has said at its end comes first. */
+static qn_status tell_end(qn_ring *ring) {
+    const uint64_t id = last_message(ring);
+    char why[80];
+    qn_status status = look_at_groups(ring);
+    if (status || has_failed(ring)) return status;
+    snprintf(why, sizeof why, "its kernel has ended by itself");
+    if (id) snprintf(why, sizeof why, "with message %llu: its kernel has ended", (unsigned long long)id);
+    return fail(ring, QN_ERROR_KERNEL_FAILED, why);
+}
+
 static qn_status look(qn_ring *ring) {
     if (has_failed(ring)) return qn__ring_is_supervised(ring) ? QN_OK : failure_of(ring);
     qn__ring_mirror_update(ring);
     qn_status status = look_at_groups(ring);
     if (!status && !has_failed(ring)) status = watch_groups(ring);
+    if (!status && !has_failed(ring)) status = watch_heartbeat(ring);
     if (status || has_failed(ring) || !ring->launched) return status;
     status = look_at_launch(ring);
     if (!status && ring->mirror) status = qn__ring_mirror_complete(ring);
-    if (!status) return QN_OK;
+    if (!status) return has_ended(ring) ? tell_end(ring) : QN_OK;
     char why[400], said[304], with[40] = "";
     snprintf(said, sizeof said, "%.300s", qn_error_message(ring->context));
     qn_status recovered = QN_OK; /* without its reports the sentence names no message */

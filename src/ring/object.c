@@ -448,6 +448,7 @@ qn_status qn_ring_create_for(uint32_t header, qn_device *device, const qn_ring_d
     if (!ring) return qn__ring_fail(&made, QN_ERROR_OUT_OF_MEMORY, "qn_ring_create: out of host memory");
     memcpy(ring, &made, sizeof made); /* also what is atomic: nobody has seen it */
     ring->clock_offset = qn__ring_wall() - qn__ring_now();
+    ring->heart.bound_ns = 30 * SECOND; /* as ring.h says */
     ring->is_traced = qn_trace_is_on(ring->context);
     ring->inbox_end = &ring->inbox;
     ring->pending_end = &ring->pending;

@@ -425,7 +425,7 @@ static bool qn__ring_look(qn_ring *ring, uint spins, uint *found) {
             *found = qn__ring_take_any(ring, sight, qn__ring_see_mail(ring));
         if (*found || command == QN__RING_DRAIN) return false;
     }
-    if ((spins & 255) == 255) QN__STORE(ring->report->heartbeat, ++ring->beats, relaxed);
+    if ((spins & 255) == 252) QN__STORE(ring->report->heartbeat, ++ring->beats, relaxed);
     return qn__ring_rest(ring, spins);
 }
 

@@ -74,8 +74,55 @@ static void a_restart_that_takes_long(void **state) {
     assert_int_equal(fake.count("cuLaunchKernel"), 2);
     assert_int_equal(atomic_load(&ring->state), QN_RING_ACTIVE);
     assert_int_equal(restarts_of(ring), 1);
+    assert_int_equal(qn_ring_stop(ring, QN_RING_DROP, 1000000), QN_ERROR_TIMEOUT);
     fake.release();
     assert_ok(context, qn_ring_stop(ring, QN_RING_DROP, QN_FOREVER));
+    assert_ok(context, qn_ring_close(ring, QN_FOREVER));
+    qn_context_destroy(context);
+    nothing_left();
+}
+
+/* A kernel that has said it runs, and never looks again: with signs of life it goes on, however long that takes. */
+static void a_heartbeat_that_stands_still(void **state) {
+    (void)state;
+    const struct timespec pause = {.tv_nsec = 5000000};
+    fake.reset();
+    qn_context *context = make_context(&no_cache);
+    const qn_ring_desc desc = {.program = {.source = loop_text}, .loop = "hang"};
+    int32_t number = 1;
+    qn_ring *ring;
+    assert_ok(context, qn_ring_create(get_device(context, "cuda:0"), &desc, &ring));
+    assert_true(ring->heart.bound_ns >= 10000000000u);
+    ring->heart.bound_ns = 40000000;
+    assert_int_equal(qn_ring_launch(ring, 1000000), QN_ERROR_TIMEOUT);
+    qn__ring_group *group = qn__ring_groups(ring);
+    atomic_store(&ring->state, QN_RING_ACTIVE);
+    qn__ring_tell(ring, QN__RING_RUN);
+    assert_ok(context, qn_ring_send(ring, NULL, &number, sizeof number, 0));
+    /* It has not come yet, has a message, looks, has parked, or is paused. */
+    const struct {
+        uint32_t status, taken, beats, command;
+    } rows[] = {{QN__GROUP_ABSENT, 0, 0, QN__RING_RUN},
+                {QN__GROUP_RUNNING, 1, 0, QN__RING_RUN},
+                {QN__GROUP_RUNNING, 0, 1, QN__RING_RUN},
+                {QN__GROUP_PARKED, 0, 0, QN__RING_RUN},
+                {QN__GROUP_PAUSED, 0, 0, QN__RING_PAUSE}};
+    for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
+        atomic_store(&group->status, rows[row].status);
+        atomic_store(&group->taken, rows[row].taken);
+        qn__ring_tell(ring, rows[row].command);
+        for (int i = 0; i < 20; i++) {
+            atomic_fetch_add(&group->heartbeat, rows[row].beats);
+            assert_ok(context, qn_ring_watch(ring));
+            nanosleep(&pause, NULL);
+        }
+    }
+    atomic_store(&group->status, QN__GROUP_RUNNING);
+    qn__ring_tell(ring, QN__RING_RUN);
+    assert_fails(context, qn_ring_receive(ring, NULL, &number, sizeof number, QN_FOREVER),
+                 QN_ERROR_KERNEL_FAILED,
+                 "ring 'hang' has failed: its heartbeat has stood still for 0 s, though messages wait");
+    fake.release();
     assert_ok(context, qn_ring_close(ring, QN_FOREVER));
     qn_context_destroy(context);
     nothing_left();
@@ -125,8 +172,8 @@ static void the_gpu(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_kernel_that_never_comes),
-                                       cmocka_unit_test(a_restart_that_takes_long),
-                                       cmocka_unit_test(the_gpu)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_kernel_that_never_comes), cmocka_unit_test(a_restart_that_takes_long),
+        cmocka_unit_test(a_heartbeat_that_stands_still), cmocka_unit_test(the_gpu)};
     return cmocka_run_group_tests(tests, find_fake, NULL);
 }

@@ -127,6 +127,85 @@ static void a_handler_that_never_comes_back(void **state) {
     finish(&r);
 }
 
+static const char waiting_text[] = "#include \"quern/ring.cl\"\n"
+                                   "void wait(qn_ring *ring, local const int *in) {\n"
+                                   "    while (*in < 0 && !qn_ring_should_stop(ring)) {}\n"
+                                   "    qn_ring_reply(ring, in, sizeof *in);\n"
+                                   "}\n"
+                                   "kernel void some(QN_RING_PARAMETERS) {\n"
+                                   "    QN_RING(ring);\n"
+                                   "    for (int i = 0; i < 2 && qn_ring_receive(&ring); i++) "
+                                   "qn_ring_reply(&ring, qn_ring_payload(&ring), 4);\n"
+                                   "}\n";
+
+static rig start_waiting(const qn_ring_desc *how) {
+    qn_ring_desc desc = *how;
+    desc.program.source = waiting_text;
+    desc.message_size = desc.reply_size = sizeof(int32_t);
+    if (!desc.loop) desc.handler = "wait", desc.message_type = "int";
+    rig r = {.context = make_context(NULL)};
+    r.device = get_device(r.context, test_device());
+    assert_ok(r.context, qn_ring_create(r.device, &desc, &r.ring));
+    begin(&r);
+    return r;
+}
+
+/* As above, on all devices whose kernels stay: the handler looks whether it is to stop, so that the kernel ends without being
+   cancelled. */
+static void a_handler_over_its_time(void **state) {
+    (void)state;
+    const int32_t good = 5, bad = -1;
+    int32_t out = 0;
+    rig r = start_waiting(&(qn_ring_desc){.handler_ns = SECONDS(3)});
+    if (!runs_by_launches(&r)) {
+        assert_ok(r.context, qn_ring_call(r.ring, &good, 4, &out, 4, SECONDS(60)));
+        assert_int_equal(out, 5);
+        assert_ok(r.context, qn_ring_send(r.ring, NULL, &bad, 4, SECONDS(60)));
+        while (atomic_load(&qn__ring_groups(r.ring)->taken) < 2) pause_ms(1);
+        r.ring->heart.bound_ns = 1000000; /* a handler's time is no standing still */
+        assert_ok(r.context, qn_ring_send(r.ring, NULL, &good, 4, SECONDS(60)));
+        assert_fails(r.context, qn_ring_receive(r.ring, NULL, &out, 4, SECONDS(60)), QN_ERROR_KERNEL_FAILED,
+                     "its handler has been at message 2 for ");
+        assert_non_null(strstr(qn_error_message(r.context), " us; 3000000 are allowed"));
+        r.ring->heart.bound_ns = SECONDS(30);
+        assert_ok(r.context, qn_ring_restart(r.ring, SECONDS(60)));
+        assert_ok(r.context, qn_ring_activate(r.ring, SECONDS(60)));
+        do { /* what the handler answered in the end comes first, if it was in time */
+            assert_ok(r.context, qn_ring_receive(r.ring, NULL, &out, 4, SECONDS(60)));
+        } while (out != 5);
+    }
+    finish(&r);
+}
+
+/* A loop by hand that comes to its end is no ring any more. */
+static void a_loop_that_ends(void **state) {
+    (void)state;
+    int32_t number = 5;
+    rig r = start_waiting(&(qn_ring_desc){.loop = "some", .idle = QN_RING_CONTINUOUS});
+    if (!runs_by_launches(&r)) {
+        assert_ok(r.context, qn_ring_call(r.ring, &number, 4, &number, 4, SECONDS(60)));
+        assert_ok(r.context, qn_ring_call(r.ring, &number, 4, &number, 4, SECONDS(60)));
+        assert_fails(r.context, qn_ring_call(r.ring, &number, 4, &number, 4, SECONDS(60)),
+                     QN_ERROR_KERNEL_FAILED, "ring 'some' has failed: with message 2: its kernel has ended");
+    }
+    finish(&r);
+}
+
+/* Also of a ring with mail, which looks at the host's side less often. */
+static void the_heartbeat_goes_up(void **state) {
+    (void)state;
+    for (uint32_t mail = 0; mail <= 8; mail += 8) {
+        rig r = start_waiting(&(qn_ring_desc){.idle = QN_RING_CONTINUOUS, .mail_capacity = mail});
+        const uint32_t before = atomic_load(&qn__ring_groups(r.ring)->heartbeat);
+        for (int i = 0; i < 60000 && !runs_by_launches(&r); i++) {
+            if (atomic_load(&qn__ring_groups(r.ring)->heartbeat) - before > 2) break;
+            pause_ms(1);
+        }
+        if (!runs_by_launches(&r)) assert_true(atomic_load(&qn__ring_groups(r.ring)->heartbeat) - before > 2);
+        finish(&r);
+    }
+}
+
 static bool catches_faults(void) {
     if (!strcmp(test_device(), "cpu")) return true;
     print_message("skipped: an access outside of memory is caught on the processor\n");
@@ -642,6 +721,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_poisoned_message),
         cmocka_unit_test(a_handler_that_never_comes_back),
+        cmocka_unit_test(a_handler_over_its_time),
+        cmocka_unit_test(a_loop_that_ends),
+        cmocka_unit_test(the_heartbeat_goes_up),
         cmocka_unit_test(an_answer_before_a_failure),
         cmocka_unit_test(closing_in_the_midst),
         cmocka_unit_test(a_context_is_closed_first),
