@@ -1,5 +1,7 @@
 """quern rings: the rings of other processes."""
 import os
+import pty
+import select
 import subprocess
 import time
 import unittest
@@ -30,6 +32,40 @@ class Rings(ToolTest):
         # What a process leaves that was killed is nobody's.
         self.assertEqual(len(os.listdir(folder)), 1)
         self.assertEqual(len(self.quern("rings", "--once", folder).splitlines()), 1)
+
+    def test_on_a_terminal(self):
+        """The table is drawn anew each second, in place."""
+        folder = os.path.join(self.dir, "rings")
+        os.mkdir(folder)
+        row = '{"ring": "%s", "device": "cpu", "state": "active", "handled": %d, "per_second": 5, "latency": {"p50_ns": 900}}'
+        path = os.path.join(folder, "%d-1.json" % os.getpid())
+        with open(path, "w") as file:
+            file.write(row % ("first", 41))
+        ours, theirs = pty.openpty()
+        running = subprocess.Popen([QUERN, "rings", folder], env=self.env, stdout=theirs)
+        os.close(theirs)
+        try:
+            shown = self.read_until(ours, b"", lambda shown: b" 41 " in shown)
+            self.assertTrue(shown.startswith(b"\x1b[H\x1b[J process"), shown)
+            with open(path, "w") as file:
+                file.write(row % ("second", 42))
+            shown = self.read_until(ours, shown, lambda shown: b" 42 " in shown)
+            tables = shown.split(b"\x1b[H\x1b[J")[1:]
+            self.assertGreaterEqual(len(tables), 2)
+            self.assertRegex(tables[0], rb"process +ring .*\r\n +%d  first +cpu +active +41 " % os.getpid())
+            self.assertRegex(tables[-1], rb" second +cpu +active +42 +5 +0 +900 ns ")
+        finally:
+            running.kill()
+            running.wait()
+            os.close(ours)
+
+    def read_until(self, terminal, shown, is_enough):
+        for _ in range(600):
+            if is_enough(shown):
+                return shown
+            if select.select([terminal], [], [], 0.1)[0]:
+                shown += os.read(terminal, 4096)
+        self.fail("not shown in a minute: %r" % shown)
 
     def test_wrong_use(self):
         self.quern("rings", "--once", status=USAGE, error="give the folder")

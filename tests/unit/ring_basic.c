@@ -144,16 +144,35 @@ static void deadlines_are_no_errors(void **state) {
 /* Between messages it ends by itself, and comes again. */
 static void it_parks(void **state) {
     (void)state;
-    for (int idle = QN_RING_ADAPTIVE; idle <= QN_RING_EVENTS; idle++) {
-        rig r = start(&(qn_ring_desc){.idle = (qn_ring_idle)idle, .spins = 1});
-        for (int i = 0; i < 20; i++) {
+    static const qn_ring_idle idles[] = {QN_RING_ADAPTIVE, QN_RING_EVENTS};
+    for (size_t k = 0; k < sizeof idles / sizeof *idles; k++) {
+        rig r = start(&(qn_ring_desc){.idle = idles[k], .spins = 1});
+        qn_ring_stats stats = {0};
+        for (int i = 0; i < 20 || (i < 20000 && stats.launches < 4); i++) {
             numbers in = {{i}}, out = {{0}};
             if (i % 5 == 0) pause_ms(2);
+            assert_ok(r.context, qn_ring_get_stats(r.ring, &stats));
             assert_ok(r.context, qn_ring_call(r.ring, &in, sizeof in, &out, sizeof out, SECONDS(60)));
             assert_int_equal(out.x[0], 2 * i + 1);
         }
+        assert_true(stats.launches >= 4);
         finish(&r);
     }
+}
+
+/* One that looks for ever is launched once. */
+static void it_does_not_park(void **state) {
+    (void)state;
+    rig r = start(&(qn_ring_desc){.idle = QN_RING_CONTINUOUS});
+    qn_ring_stats stats;
+    for (int i = 0; i < 10; i++) {
+        numbers in = {{i}}, out;
+        pause_ms(2);
+        assert_ok(r.context, qn_ring_call(r.ring, &in, sizeof in, &out, sizeof out, SECONDS(60)));
+    }
+    assert_ok(r.context, qn_ring_get_stats(r.ring, &stats));
+    if (!runs_by_launches(&r)) assert_int_equal(stats.launches, 1);
+    finish(&r);
 }
 
 /* ---- what cannot be ---- */
@@ -248,10 +267,15 @@ static void wrong_descriptors(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calls_and_replies), cmocka_unit_test(order_is_kept),
-        cmocka_unit_test(a_loop_by_hand),    cmocka_unit_test(states_are_kept),
-        cmocka_unit_test(it_parks),          cmocka_unit_test(wrong_calls),
-        cmocka_unit_test(wrong_descriptors), cmocka_unit_test(deadlines_are_no_errors),
+        cmocka_unit_test(calls_and_replies),
+        cmocka_unit_test(order_is_kept),
+        cmocka_unit_test(a_loop_by_hand),
+        cmocka_unit_test(states_are_kept),
+        cmocka_unit_test(it_parks),
+        cmocka_unit_test(it_does_not_park),
+        cmocka_unit_test(wrong_calls),
+        cmocka_unit_test(wrong_descriptors),
+        cmocka_unit_test(deadlines_are_no_errors),
     };
     return run_device_tests(tests);
 }

@@ -71,9 +71,71 @@ static void messages_are_arrows(void **state) {
     rmdir(dir);
 }
 
+static const char forwarding_text[] = "#include \"quern/ring.cl\"\n"
+                                      "void pass(qn_ring *ring, local const int *in) {\n"
+                                      "#if QN_RING_LINKS > 0\n"
+                                      "    qn_ring_forward(ring, 0, in, sizeof *in);\n"
+                                      "#else\n"
+                                      "    qn_ring_reply(ring, in, sizeof *in);\n"
+                                      "#endif\n"
+                                      "}\n";
+
+/* From where the host sent it to where it got it, at another ring. */
+static void arrows_lead_from_ring_to_ring(void **state) {
+    (void)state;
+    char dir[] = "/tmp/quern-ring-XXXXXX", path[64], line[4096];
+    int begun = 0, ended = 0;
+    seen s = {.count = 0};
+    int32_t number = 5;
+    qn_ring *rings[2];
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/t.json", dir);
+    setenv("QUERN_TRACE", path, 1);
+    rig r = {.context = make_context(NULL)};
+    r.device = get_device(r.context, test_device());
+    for (uint32_t i = 0; i < 2; i++) {
+        const qn_ring_desc desc = {.program = {.source = forwarding_text},
+                                   .handler = "pass",
+                                   .label = i ? "answers" : "questions",
+                                   .message_type = "int",
+                                   .message_size = sizeof number,
+                                   .reply_size = sizeof number,
+                                   .links = 1 - i,
+                                   .mail_capacity = 8};
+        assert_ok(r.context, qn_ring_create(r.device, &desc, &rings[i]));
+    }
+    assert_ok(r.context, qn_ring_connect(&(qn_ring_link){rings[0], 0, rings[1]}, 1));
+    for (int i = 0; i < 2; i++) {
+        assert_ok(r.context, qn_ring_launch(rings[i], SECONDS(60)));
+        assert_ok(r.context, qn_ring_activate(rings[i], SECONDS(60)));
+    }
+    for (int i = 0; i < CALLS; i++)
+        assert_ok(r.context, qn_ring_send(rings[0], NULL, &number, sizeof number, SECONDS(60)));
+    for (int i = 0; i < CALLS; i++)
+        assert_ok(r.context, qn_ring_receive(rings[1], NULL, &number, sizeof number, SECONDS(60)));
+    for (int i = 0; i < 2; i++) assert_ok(r.context, qn_ring_close(rings[i], SECONDS(60)));
+    assert_ok(r.context, qn_context_close(r.context, SECONDS(60)));
+    unsetenv("QUERN_TRACE");
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file)) {
+        read_line(&s, line);
+        begun += strstr(line, "\"name\":\"to questions\",\"ph\":\"X\"") != NULL;
+        ended += strstr(line, "\"name\":\"from answers\",\"ph\":\"X\"") != NULL;
+    }
+    fclose(file);
+    assert_int_equal(begun, CALLS);
+    assert_int_equal(ended, CALLS);
+    assert_int_equal(s.count, CALLS);
+    for (int i = 0; i < s.count; i++) assert_true(0 < s.arrows[i].from && s.arrows[i].from < s.arrows[i].to);
+    remove(path);
+    rmdir(dir);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(messages_are_arrows),
+        cmocka_unit_test(arrows_lead_from_ring_to_ring),
     };
     return run_device_tests(tests);
 }
