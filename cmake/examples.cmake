@@ -27,6 +27,7 @@ endforeach()
 foreach(name vector_add stream_filter anomalies pagerank)
     quern_example(ring_${name} examples/rings/${name}.c)
     target_link_libraries(quern_ring_${name} PRIVATE quern_ring_static)
+    target_compile_definitions(quern_ring_${name} PRIVATE EXAMPLE_DIR="${PROJECT_SOURCE_DIR}/examples/rings")
 endforeach()
 
 # A web server, where libmicrohttpd is.
@@ -44,13 +45,19 @@ if(QUERN_TESTS)
     add_test(NAME example.browser COMMAND python3 -B tests/check_browser.py $<TARGET_FILE:quern> ${PROJECT_BINARY_DIR}/browser
              WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
     set_tests_properties(example.browser PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
-    add_test(NAME example.ring_vector_add COMMAND quern_ring_vector_add)
+    add_test(NAME example.ring_vector_add COMMAND quern_ring_vector_add ${PROJECT_BINARY_DIR}/vector_add.svg)
     set_tests_properties(example.ring_vector_add PROPERTIES PASS_REGULAR_EXPRESSION "0 of 8000 numbers wrong")
     add_test(NAME example.ring_stream_filter COMMAND quern_ring_stream_filter ${PROJECT_BINARY_DIR}/stream_filter.svg)
     set_tests_properties(example.ring_stream_filter PROPERTIES PASS_REGULAR_EXPRESSION "0 of 64000 samples wrong")
     add_test(NAME example.ring_anomalies COMMAND quern_ring_anomalies ${PROJECT_BINARY_DIR}/anomalies.svg)
     set_tests_properties(example.ring_anomalies PROPERTIES PASS_REGULAR_EXPRESSION
                                                            "20 of 20 anomalies found, 0 false alarms, 100 questions")
+    # Their pictures have bars, and labels below them.
+    set_tests_properties(example.ring_vector_add PROPERTIES FIXTURES_SETUP ring_pictures)
+    set_tests_properties(example.ring_stream_filter PROPERTIES FIXTURES_SETUP ring_pictures)
+    add_test(NAME example.ring_pictures COMMAND python3 -B ${PROJECT_SOURCE_DIR}/tests/check_ring_pictures.py
+                                                ${PROJECT_BINARY_DIR}/vector_add.svg ${PROJECT_BINARY_DIR}/stream_filter.svg)
+    set_tests_properties(example.ring_pictures PROPERTIES FIXTURES_REQUIRED ring_pictures)
     # Both ranks are right, and actors need fewer sweeps.
     add_test(NAME example.ring_pagerank COMMAND quern_ring_pagerank ${PROJECT_BINARY_DIR}/pagerank.svg)
     if(TARGET quern_ring_http_server)
