@@ -243,8 +243,9 @@ class Bench(ToolTest):
         self.assertEqual(len(re.findall(r"by a bare loop .*% +[0-9.]+ of quern's", shown)), 6, shown)
         self.assertEqual([row["what"] for row in rows if "p" not in row["what"].split()[-1]],
                          ["messages of 64 bytes, in batches", "messages of 64 bytes, by four threads", "a hop from ring to ring",
-                          "a message of 100 us of work, in a stream", "a message of 1 us of work, in a stream", "a kernel beside an idle ring"])
-        self.assertEqual(len(rows), 12, shown)
+                          "a message of 100 us of work, in a stream", "a message of 1 us of work, in a stream", "a kernel beside an idle ring",
+                          "a kernel beside a ring that looks all the time"])
+        self.assertEqual(len(rows), 13, shown)
         self.assertRegex(shown, r"an idle ring's part of a core, adaptive +[0-9.]+ %")
         self.assertRegex(self.quern("bench", "rings", "--device", "cpu", "--soak", "0.5"),
                          r"soak: \d+ messages in 0.5 s, each once and in order")

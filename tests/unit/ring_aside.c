@@ -232,17 +232,21 @@ static void programs_are_made_beside_it(void **state) {
         pthread_t thread;
         assert_int_equal(pthread_create(&thread, NULL, make_all, &m), 0);
         int count = 0;
+        double longest = 0;
         for (bool is_last = false; !is_last; count++) {
             const numbers in = {{count}};
             numbers out = {{0}};
             is_last = atomic_load(&m.ended);
+            const double begin = test_seconds();
             assert_ok(r.context, qn_ring_call(r.ring, &in, sizeof in, &out, sizeof out, SECONDS(60)));
             assert_int_equal(out.x[0], 2 * count + 1);
+            const double passed = test_seconds() - begin;
+            if (passed > longest) longest = passed;
         }
         assert_int_equal(pthread_join(thread, NULL), 0);
         if (!m.succeeded) fail_msg("a program beside the ring: %s", m.why);
-        print_message("%d calls beside %d programs, %d launches of the ring\n", count, PROGRAMS,
-                      (int)launches_of(&r));
+        print_message("%d calls beside %d programs, the longest %.2f ms, %d launches of the ring\n", count,
+                      PROGRAMS, 1e3 * longest, (int)launches_of(&r));
         finish(&r);
     }
 }

@@ -1,5 +1,6 @@
 /* quern bench rings: hops from ring to ring, and a soak at full load, in which each message is checked. */
 #include <pthread.h>
+#include <quern/memory.h>
 #include <quern/ring.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +58,7 @@ static int by_time(const void *a, const void *b) {
 }
 
 int bench_rings_hops(bench_device *d) {
-    enum { HOPS = 100, MOST = 1000 };
+    enum { HOPS = 1000, MOST = 1000 };
     static const char what[] = "a hop from ring to ring";
     static double times[MOST];
     qn_ring *rings[2] = {NULL, NULL};
@@ -161,13 +162,41 @@ static long resident_kb(void) {
     return pages;
 }
 
+/* The device's memory that quern has, with what is kept for reuse, and of a GPU all that is in use, by others, too (0: not known). */
+typedef struct memory_use {
+    long resident_kb;
+    uint64_t device, gpu;
+} memory_use;
+
+static memory_use memory_now(const bench_device *d, qn_ring *ring) {
+    memory_use use = {.resident_kb = resident_kb()};
+    qn_memory_stats stats;
+    qn_ring_gpu gpu;
+    if (!qn_device_memory(d->device, &stats)) use.device = stats.used + stats.pooled + stats.host;
+    if (!qn_ring_get_gpu(ring, &gpu) && gpu.known & QN_RING_GPU_MEMORY) use.gpu = gpu.memory_used;
+    return use;
+}
+
+/* How much more there is than `before`. */
+typedef struct growth {
+    long resident_kb, device_kb, gpu_kb;
+} growth;
+
+static long more_kb(uint64_t before, uint64_t now) { return before ? ((long)now - (long)before) / 1024 : 0; }
+
+static growth grown_since(const memory_use *before, const memory_use *now) {
+    return (growth){before->resident_kb ? now->resident_kb - before->resident_kb : 0,
+                    more_kb(before->device, now->device), more_kb(before->gpu, now->gpu)};
+}
+
 static qn_status run_soak(bench_device *d, qn_ring *ring, const char **wrong, uint64_t *messages,
-                          long *grown) {
+                          growth *grown) {
     soaker soakers[SOAKERS];
     uint64_t next[SOAKERS] = {0};
     _Atomic bool stop = false;
     const int64_t start = bench_now(), span = (int64_t)(d->options->soak * 1e9);
-    long before = 0;
+    memory_use before = {0}, after;
+    bool is_warm = false;
     uint32_t got;
     qn_status status = QN_OK;
     for (uint64_t i = 0; i < SOAKERS; i++) {
@@ -177,7 +206,9 @@ static qn_status run_soak(bench_device *d, qn_ring *ring, const char **wrong, ui
     }
     while (!status && !*wrong && bench_now() - start < span) {
         status = receive(ring, next, LONG, wrong, &got);
-        if (!before && bench_now() - start > span / 5) before = resident_kb();
+        if (is_warm || bench_now() - start <= span / 5) continue;
+        is_warm = true;
+        before = memory_now(d, ring);
     }
     stop = true;
     /* Until nothing comes, so that none waits for room. */
@@ -193,8 +224,10 @@ static qn_status run_soak(bench_device *d, qn_ring *ring, const char **wrong, ui
     }
     for (int i = 0; i < SOAKERS && !status && !*wrong; i++)
         if (next[i] != soakers[i].sent) *wrong = "messages were lost";
-    *grown = before ? resident_kb() - before : 0;
-    if (*grown > SLACK_KB) *wrong = "memory has grown";
+    after = memory_now(d, ring);
+    *grown = grown_since(&before, &after);
+    if (grown->resident_kb > SLACK_KB) *wrong = "memory has grown";
+    if (grown->device_kb > 0) *wrong = "memory of the device has grown";
     return status;
 }
 
@@ -206,7 +239,7 @@ static int soak_ring(bench_device *d, bool per_item) {
     qn_buffer *state = NULL;
     const char *wrong = NULL;
     uint64_t messages = 0;
-    long grown = 0;
+    growth grown = {0};
     bench_progress(d, "soak");
     qn_status status = qn_buffer_create(d->device, &memory, &state);
     if (!status) status = qn_buffer_write(state, 0, zeros, sizeof zeros);
@@ -227,8 +260,11 @@ static int soak_ring(bench_device *d, bool per_item) {
     qn_buffer_destroy(state);
     if (failed) return failed;
     if (wrong) return tool_fail(TOOL_DIFFERENT, "%s: soak: %s", d->info.name, wrong);
-    printf("  soak%s: %llu messages in %g s, each once and in order; memory %+ld KB\n",
-           per_item ? ", to a work-item each" : "", (unsigned long long)messages, d->options->soak, grown);
+    printf("  soak%s: %llu messages in %g s, each once and in order; memory %+ld KB, of the device %+ld KB",
+           per_item ? ", to a work-item each" : "", (unsigned long long)messages, d->options->soak,
+           grown.resident_kb, grown.device_kb);
+    if (d->info.kind == QN_DEVICE_CUDA) printf(", the GPU's by all %+ld KB", grown.gpu_kb);
+    putchar('\n');
     return TOOL_OK;
 }
 

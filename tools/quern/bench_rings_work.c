@@ -40,7 +40,6 @@ typedef struct task {
     uint32_t padding;
 } task;
 
-/* The code of the launches comes before any ring's: CUDA's driver loads none beside a kernel that stays. */
 typedef struct bench_work {
     bench_device *d;
     qn_program *program;
@@ -48,6 +47,7 @@ typedef struct bench_work {
     qn_buffer *one, *from, *to;
     qn_stream *stream;
     qn_ring *ring, *wide; /* of `wide` each work-item handles a message; on a GPU alone */
+    qn_ring *restless;    /* looks all the time */
     double turn_ns;
     double *times;
     const char *wrong;
@@ -60,6 +60,9 @@ static qn_status make_rings(bench_work *w) {
                          .message_size = sizeof(task),
                          .reply_size = sizeof(task)};
     qn_status status = qn_ring_create(w->d->device, &desc, &w->ring);
+    desc.idle = QN_RING_CONTINUOUS;
+    if (!status) status = qn_ring_create(w->d->device, &desc, &w->restless);
+    desc.idle = QN_RING_ADAPTIVE;
     desc.group_size = ITEMS;
     desc.per_item = true;
     desc.capacity = desc.reply_capacity = 4 * WIDE_HALF;
@@ -90,6 +93,7 @@ static qn_status make(bench_work *w) {
 static void destroy(bench_work *w) {
     qn_ring_close(w->ring, LONG);
     qn_ring_close(w->wide, LONG);
+    qn_ring_close(w->restless, LONG);
     qn_kernel_destroy(w->launched);
     qn_kernel_destroy(w->neighbour);
     qn_program_destroy(w->program);
@@ -227,10 +231,23 @@ static qn_status time_neighbour(bench_work *w, bench_time *time) {
     return status;
 }
 
-static void print_neighbour(bench_work *w, const bench_time *alone, const bench_time *beside) {
+static void print_neighbour(bench_work *w, const char *what, const bench_time *alone,
+                            const bench_time *beside) {
     char note[64];
     snprintf(note, sizeof note, "%.3f of the time alone", beside->median / alone->median);
-    bench_print_figure(w->d, "rings", "a kernel beside an idle ring", "quern", 0, "ns", beside, note);
+    bench_print_figure(w->d, "rings", what, "quern", 0, "ns", beside, note);
+}
+
+/* Alone behind it, as the device's clock was. */
+static qn_status measure_restless(bench_work *w) {
+    bench_time alone, beside;
+    qn_status status = qn_ring_launch(w->restless, LONG);
+    if (!status) status = qn_ring_activate(w->restless, LONG);
+    if (!status) status = time_neighbour(w, &beside);
+    if (!status) status = qn_ring_stop(w->restless, QN_RING_DRAIN, LONG);
+    if (!status) status = time_neighbour(w, &alone);
+    if (!status) print_neighbour(w, "a kernel beside a ring that looks all the time", &alone, &beside);
+    return status;
 }
 
 static qn_status run(bench_work *w) {
@@ -246,8 +263,8 @@ static qn_status run(bench_work *w) {
     if (!status) status = measure_stream(w, w->ring, 1000);
     if (!status && w->wide) status = measure_stream(w, w->wide, 1000);
     if (!status) status = time_neighbour(w, &beside);
-    if (!status) print_neighbour(w, &alone, &beside);
-    return status;
+    if (!status) print_neighbour(w, "a kernel beside an idle ring", &alone, &beside);
+    return status ? status : measure_restless(w);
 }
 
 int bench_rings_work(bench_device *d) {
