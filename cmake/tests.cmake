@@ -36,6 +36,10 @@ foreach(source ${unit_tests})
     set_tests_properties(unit.${name} PROPERTIES SKIP_RETURN_CODE 77)
 endforeach()
 
+if(TARGET unit_ring_aside)
+    target_link_libraries(unit_ring_aside PRIVATE quern_kernels_static)
+endif()
+
 # Rings as on devices without memory that both sides see (src/ring/mirror.c), on the others, too.
 if(TARGET quern_ring_static)
     add_library(quern_ring_mirrored STATIC ${ring_sources} ${ring_text_source})

@@ -1,6 +1,7 @@
 /* Rings whose kernels step aside, as CUDA's driver wants for loading code: nothing is lost, and they come back. Where kernels do not
    stay there is nothing to leave. */
 #include <pthread.h>
+#include <quern/kernels.h>
 
 #include "ring/internal.h"
 #include "ring_support.h"
@@ -208,6 +209,25 @@ static bool make_programs(const rig *r) {
     return true;
 }
 
+/* What compiles when it is called. */
+static bool sort_numbers(const rig *r) {
+    enum { COUNT = 3000 };
+    uint32_t numbers[COUNT];
+    qn_kernels *kernels = NULL;
+    for (uint32_t i = 0; i < COUNT; i++) numbers[i] = i * 2654435761u;
+    qn_buffer *keys = make_buffer(r->device, sizeof numbers, numbers);
+    qn_status status = qn_kernels_create(r->device, NULL, &kernels);
+    const qn_array array = QN_ARRAY(keys, QN_U32, COUNT);
+    const qn_sort_desc desc = {.keys = array, .to_keys = array};
+    if (!status) status = qn_kernels_sort(kernels, NULL, &desc);
+    if (!status) status = qn_buffer_read(keys, 0, numbers, sizeof numbers);
+    for (uint32_t i = 1; i < COUNT && !status; i++)
+        if (numbers[i - 1] > numbers[i]) return false;
+    qn_kernels_destroy(kernels);
+    qn_buffer_destroy(keys);
+    return !status;
+}
+
 typedef struct maker {
     const rig *r;
     bool succeeded;
@@ -217,7 +237,7 @@ typedef struct maker {
 
 static void *make_all(void *user) {
     maker *m = user;
-    m->succeeded = make_programs(m->r);
+    m->succeeded = make_programs(m->r) && sort_numbers(m->r);
     snprintf(m->why, sizeof m->why, "%.250s", qn_error_message(m->r->context));
     atomic_store(&m->ended, true);
     return NULL;
