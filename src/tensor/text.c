@@ -156,7 +156,11 @@ static const struct {
     const char *text;
 } quick[] = {
     {QN__OP_EXP, "quick_exp_T(A)"},
-    {QN__OP_RELU, "A <= 0 ? 0 : A"}, /* an instruction of theirs */
+    {QN__OP_RELU, "A <= 0 ? 0 : A"},                           /* an instruction of theirs */
+    {QN__OP_MAXIMUM, "A != A || B != B ? A + B : fmax(A, B)"}, /* another one, as the next three */
+    {QN__OP_MINIMUM, "A != A || B != B ? A + B : fmin(A, B)"},
+    {QN__OP_MAX, "A != A || X != X ? A + X : fmax(A, X)"},
+    {QN__OP_MIN, "A != A || X != X ? A + X : fmin(A, X)"},
     {QN__OP_TANH, "quick_tanh_T(A)"},
     {QN__OP_SIGMOID, "quick_sigmoid_T(A)"},
     {QN__OP_SILU, "A * quick_sigmoid_T(A)"},

@@ -302,6 +302,28 @@ static void whole_sub_groups(void **state) {
     assert_null(strstr(r.text, ", -1;"));
 }
 
+/* The larger of two, or a NaN where one is, as OpenCL C can say it: the sum is a NaN then. */
+static void extremes_that_keep_nans(void **state) {
+    static const char body[] = "kernel @k(%%0.out: ptr.global buffer, %%1.x: f32 value, %%2.y: f32 value) {\n"
+                               "    %%3: bool = fne %%1, %%1\n    %%4: bool = fne %%2, %%2\n"
+                               "    %%5: bool = or %%4, %%3\n    %%6: f32 = fadd %%1, %%%d\n"
+                               "    %%7: f32 = %s %%2, %%1\n    %%8: f32 = select %%5, %%6, %%7\n"
+                               "    store align 4 %%0.out, %%8\n    return\n}\n";
+    char text[1024];
+    snprintf(text, sizeof text, body, 2, "fmax");
+    qn__emit_result r = emitted(state, 80, text);
+    has(&r, "max.NaN.f32");
+    has_not(&r, "selp");
+    r = emitted(state, 75, text);
+    has_not(&r, "max.NaN.f32");
+    snprintf(text, sizeof text, body, 2, "fmin");
+    r = emitted(state, 90, text);
+    has(&r, "min.NaN.f32");
+    snprintf(text, sizeof text, body, 1, "fmax"); /* another sum */
+    r = emitted(state, 90, text);
+    has_not(&r, "max.NaN.f32");
+}
+
 /* Where some of the sub-group may be elsewhere, those that come by are the members. */
 static void active_work_items(void **state) {
     static const char ir[] = "kernel @k(%0.out: ptr.global buffer, %1.x: i32 value) {\n"
@@ -416,6 +438,7 @@ static void natives(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(extremes_that_keep_nans, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(natives, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(a_kernel_is_guarded_and_asks_for_little, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(a_barrier_takes_the_guard_away, ir_setup, ir_teardown),

@@ -398,10 +398,39 @@ static void copysign_float(ptx_emitter *e, const ir_instr *instr, unsigned lane)
 
 /* ---- choice ---- */
 
+static bool is_nan_test(const ir_value *test, const ir_value *of) {
+    const ir_instr *def = test->def;
+    return def && def->op == IR_FNE && def->operands[0] == of && def->operands[1] == of;
+}
+
+/* a != a || b != b ? a + b : fmax(a, b), whose NaN is what every instruction gives: the fmax; NULL: it is no such choice. */
+static const ir_instr *find_nan_extreme(const ptx_emitter *e, const ir_instr *choice) {
+    const ir_instr *test = choice->operands[0]->def, *sum = choice->operands[1]->def,
+                   *extreme = choice->operands[2]->def;
+    if (e->arch < 80 || choice->results[0]->type.kind != IR_F32 || !test || !sum || !extreme) return NULL;
+    if (test->op != IR_OR || sum->op != IR_FADD || (extreme->op != IR_FMAX && extreme->op != IR_FMIN))
+        return NULL;
+    const ir_value *a = extreme->operands[0], *b = extreme->operands[1];
+    for (int i = 0; i < 2; i++, a = extreme->operands[1], b = extreme->operands[0])
+        if (is_nan_test(test->operands[0], a) && is_nan_test(test->operands[1], b) &&
+            ((sum->operands[0] == a && sum->operands[1] == b) ||
+             (sum->operands[0] == b && sum->operands[1] == a)))
+            return extreme;
+    return NULL;
+}
+
 static void select(ptx_emitter *e, const ir_instr *instr, unsigned lane) {
     static const char *const names[PTX_CLASS_COUNT] = {NULL, "selp.b16", "selp.b32", "selp.b64"};
     const ir_value *result = instr->results[0];
     ptx_class cls = qn__ptx_class_of(e, result);
+    const ir_instr *extreme = find_nan_extreme(e, instr);
+    if (extreme) {
+        ptx_operand a = float_operand(e, extreme, 0, lane), b = float_operand(e, extreme, 1, lane);
+        qn__ptx_require(e, 80, 70);
+        qn__ptx_define(e, result, lane,
+                       qn__ptx_op2(e, extreme->op == IR_FMAX ? "max.NaN.f32" : "min.NaN.f32", cls, a, b));
+        return;
+    }
     const char *clamp = e->flags[result->id] & PTX_USED_BITS ? NULL : qn__ptx_clamp(e, instr);
     if (clamp) {
         ptx_operand x = float_operand(e, instr, 1, lane), y = float_operand(e, instr, 2, lane);
