@@ -151,7 +151,8 @@ void qn__ring_mirror_pass(qn_ring *ring, const qn__ring_wait *wait);
 qn_status qn__ring_mirror_complete(qn_ring *ring);
 /* The same of a launch that has failed, of which nothing may have come back. QN_ERROR_TIMEOUT, without a wait: it has not ended. */
 qn_status qn__ring_mirror_recover(qn_ring *ring);
-/* How long the launch is under way, and of how many messages at most, of which the first has this id; 0: none is. Under the lock. */
+/* How long the launch is under way (0: none is), and of how many messages at most, of which the host's first has this id (0: other rings'
+   alone). Under the lock. */
 uint64_t qn__ring_mirror_age(const qn_ring *ring, uint32_t *messages, uint64_t *id);
 
 /* ---- networks ---- */

@@ -208,12 +208,13 @@ static qn_status watch_launch(qn_ring *ring) {
     uint32_t messages;
     uint64_t id;
     const uint64_t age = qn__ring_mirror_age(ring, &messages, &id), each = ring->desc.handler_ns;
-    if (!each || !id || age / messages <= each || age - messages * each <= SECOND) return QN_OK;
-    char why[160], behind[48] = "";
+    if (!each || !messages || age / messages <= each || age - messages * each <= SECOND) return QN_OK;
+    char why[160], which[40] = "a message of another ring", behind[48] = "";
+    if (id) snprintf(which, sizeof which, "message %llu", (unsigned long long)id);
     if (messages > 1) snprintf(behind, sizeof behind, ", or those behind it, %u in all,", (unsigned)messages);
-    snprintf(why, sizeof why, "its handler has been at message %llu%s for %llu us; %llu are allowed%s",
-             (unsigned long long)id, behind, (unsigned long long)(age / 1000),
-             (unsigned long long)(each / 1000), messages > 1 ? " for each" : "");
+    snprintf(why, sizeof why, "its handler has been at %s%s for %llu us; %llu are allowed%s", which, behind,
+             (unsigned long long)(age / 1000), (unsigned long long)(each / 1000),
+             messages > 1 ? " for each" : "");
     return fail(ring, QN_ERROR_KERNEL_FAILED, why);
 }
 

@@ -18,8 +18,8 @@ enum phase {
 
 struct qn__ring_mirror {
     _Atomic int phase;
-    uint64_t since_ns, id; /* of the launch; id: of the first message that it may take */
-    uint32_t messages;     /* that a work-group of it takes at most */
+    uint64_t since_ns, id; /* of the launch; id: of the host's first message that it may take; 0: of none */
+    uint32_t messages;     /* that a work-group of it takes at most; of other rings as many as a launch may */
     uint32_t replies;      /* slots of the output that come back with its reports */
     bool wants_all;        /* the second step: of all that may have changed */
     bool missing;          /* the launch has ended, and its reports have not come */
@@ -295,6 +295,7 @@ static void note_messages(qn_ring *ring) {
         m->messages += count;
     }
     if (m->messages > ring->desc.budget || ring->desc.mail_capacity) m->messages = ring->desc.budget;
+    if (atomic_load(&control_copy(ring, 1 + TO)->command) <= QN__RING_PAUSE) m->messages = 0;
 }
 
 /* It says first that there is a launch, and reads the command then: who pauses the ring stores the command, and looks then whether there is one. */

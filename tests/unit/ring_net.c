@@ -3,7 +3,7 @@
 #include "ring_support.h"
 
 /* What a node does with a message, by x[3]. One text for all nodes, since each kind of ring is a kernel to compile. */
-enum { GO_ON, PUBLISH, CIRCLE, MEET, ASTRAY, POISON };
+enum { GO_ON, PUBLISH, CIRCLE, MEET, ASTRAY, POISON, ENDLESS };
 
 static const char text[] =
     "#include \"quern/ring.cl\"\n"
@@ -52,7 +52,9 @@ static const char text[] =
     "}\n"
     "#else\n"
     "void last(qn_ring *ring, local const numbers *in) {\n"
-    "    if (in->x[3] == 5) qn_ring_fail(ring, 3);\n"
+    "    int x = in->x[3];\n"
+    "    while (in->x[3] == 6 && x != 12345) x *= 2;\n"
+    "    if (x == 5) qn_ring_fail(ring, 3);\n"
     "    else qn_ring_reply(ring, in, sizeof *in);\n"
     "}\n"
     "#endif\n";
@@ -318,6 +320,32 @@ static void poisoned_mail(void **state) {
     close_all(&n);
 }
 
+/* A handler that never comes back with another ring's message is over its time, too. */
+static void endless_mail(void **state) {
+    (void)state;
+    if (!device_can(QN_CAN_CANCEL, "work that can be cancelled")) return;
+    net n = begin();
+    qn_ring *a = add_node(&n), *b = add_last(&n);
+    numbers out;
+    b->desc.handler_ns = SECONDS(1);
+    b->desc.budget = 2; /* where all messages of a launch have their time */
+    assert_ok(n.r.context, qn_ring_connect((qn_ring_link[]){{a, 0, b}}, 1));
+    go(&n);
+    const numbers bad = {{0, 0, 0, ENDLESS}}, good = {{7, 0, 0, GO_ON}};
+    assert_ok(n.r.context, qn_ring_send(a, NULL, &bad, sizeof bad, SECONDS(60)));
+    assert_fails(n.r.context, qn_ring_receive(b, NULL, &out, sizeof out, SECONDS(60)), QN_ERROR_KERNEL_FAILED,
+                 b->mirror ? "its handler has been at a message of another ring"
+                           : "its handler has been at message ");
+    assert_ok(n.r.context, qn_ring_restart(b, SECONDS(60)));
+    assert_ok(n.r.context, qn_ring_dead_letter(b, NULL, &out, sizeof out));
+    assert_int_equal(out.x[3], ENDLESS);
+    assert_ok(n.r.context, qn_ring_activate(b, SECONDS(60)));
+    assert_ok(n.r.context, qn_ring_send(a, NULL, &good, sizeof good, SECONDS(60)));
+    assert_ok(n.r.context, qn_ring_receive(b, NULL, &out, sizeof out, SECONDS(60)));
+    assert_int_equal(out.x[0], 22);
+    close_all(&n);
+}
+
 static const char bytes_text[] =
     "#include \"quern/ring.cl\"\n"
     "void on(qn_ring *ring, local const void *in) {\n"
@@ -496,6 +524,7 @@ int main(void) {
         cmocka_unit_test(barriers),
         cmocka_unit_test(nothing_there),
         cmocka_unit_test(poisoned_mail),
+        cmocka_unit_test(endless_mail),
         cmocka_unit_test(all_sizes),
         cmocka_unit_test(a_close_beside_others),
         cmocka_unit_test(sent_on_at_a_close),
