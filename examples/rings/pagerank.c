@@ -1,6 +1,7 @@
 /* PageRank by actors: each part of a graph is one. It recomputes the ranks of its nodes from the newest ones that there are, and sends
    itself on until they are calm; when all are, they are asked again, and told by how much the sum of all ranks is off. Beside it the
-   usual way, sweep by sweep from the ranks of the sweep before.
+   usual way, sweep by sweep from the ranks of the sweep before. On a processor a work-item adds up the edges of one node after another;
+   on a GPU, where that of most edges would be waited for, each takes as many edges as the others, and some nodes' sums are put together.
    Usage: quern_ring_pagerank [PICTURE.svg] */
 #include <math.h>
 #include <stddef.h>
@@ -13,12 +14,13 @@
 enum {
     NODES = 1 << 16,
     EDGES = 1 << 20,
-    PARTS = 64,
-    ITEMS = 256,
-    MOST_RINGS = 8,
+    SITE = 256, /* nodes */
+    MOST_PARTS = 128,
+    MOST_RINGS = 32,
+    MOST_CORES = 8,
+    SWEEPS = 8, /* that a part of a GPU does for a message */
     CHECK_EVERY = 4,
-    ROUNDS = 5,
-    LAST = 1 << 30
+    ROUNDS = 5
 };
 
 #define DAMPING   0.85
@@ -26,24 +28,117 @@ enum {
 
 /* In one buffer, since a ring has one state. `share`: a node's rank by how many edges leave it. */
 typedef struct graph {
-    float changes[NODES / ITEMS]; /* of the ranks of each work-group in a sweep */
+    float changes[NODES / SITE]; /* of the ranks of each work-group in a sweep */
     float rank[NODES], share[NODES], weight[NODES];
-    uint32_t begin[NODES + 1], from[EDGES]; /* edges by the node they lead to */
+    /* By the node they lead to, which is in the upper half; in the lower one that which they leave, or for pieces where its share is. */
+    uint32_t edges[EDGES];
+    uint32_t begin[NODES + 1], far_begin[MOST_PARTS + 1], far[EDGES];
 } graph;
 
-/* For actors and sweeps alike. */
+/* For actors and sweeps alike, of SIZE nodes at a time. */
 #define GRAPH_TEXT                                                                                           \
-    "enum { NODES = 1 << 16, EDGES = 1 << 20, PARTS = 64, ITEMS = 256, SIZE = NODES / PARTS, LAST = 1 << "   \
-    "30 };\n"                                                                                                \
+    "enum { NODES = 1 << 16, EDGES = 1 << 20, SITE = 256, MOST_PARTS = 128 };\n"                             \
     "typedef struct graph {\n"                                                                               \
-    "    float changes[NODES / ITEMS];\n"                                                                    \
+    "    float changes[NODES / SITE];\n"                                                                     \
     "    float rank[NODES], share[NODES], weight[NODES];\n"                                                  \
-    "    uint begin[NODES + 1], from[EDGES];\n"                                                              \
+    "    uint edges[EDGES], begin[NODES + 1], far_begin[MOST_PARTS + 1], far[EDGES];\n"                      \
     "} graph;\n"                                                                                             \
-    "float new_rank(global const graph *g, uint node, global const float *share) {\n"                        \
+    "uint from(uint edge) { return edge & 0xffff; }\n"                                                       \
+    "uint to(uint edge) { return edge >> 16; }\n"                                                            \
+    "float new_rank(float sum) { return 0.15f / NODES + 0.85f * sum; }\n"
+
+/* A work-item adds up a node's. */
+#define ROWS_TEXT                                                                                            \
+    "float add_row(global const graph *g, uint node, global const float *share) {\n"                         \
     "    float sum = 0;\n"                                                                                   \
-    "    for (uint i = g->begin[node]; i < g->begin[node + 1]; i++) sum += share[g->from[i]];\n"             \
-    "    return 0.15f / NODES + 0.85f * sum;\n"                                                              \
+    "    for (uint i = g->begin[node]; i < g->begin[node + 1]; i++) sum += share[from(g->edges[i])];\n"      \
+    "    return sum;\n"                                                                                      \
+    "}\n"
+
+/* A work-group adds up SIZE nodes' edges, by pieces of EACH, of shares in local memory: first its own nodes', then those from elsewhere
+   (`far`). `sums`: what each node has in the piece where it begins, one for what is nobody's, and what the node that a piece begins
+   within has in that. */
+#define PIECES_TEXT                                                                                             \
+    "enum { NOBODY = SIZE, HEADS = SIZE + 1, SUMS = HEADS + SIZE };\n"                                          \
+    "typedef struct part {\n"                                                                                   \
+    "    uint first, item, node, begin, end;\n"   /* edges of the work-item's node */                           \
+    "    uint first_piece, place, edges[EACH];\n" /* where the piece's first sum goes */                        \
+    "    uint far, far_end;\n"                                                                                  \
+    "    float weight;\n"                                                                                       \
+    "} part;\n"                                                                                                 \
+    "void load(part *p, global const graph *g, uint index) {\n"                                                 \
+    "    p->first = index * SIZE;\n"                                                                            \
+    "    p->item = get_local_id(0);\n"                                                                          \
+    "    p->node = p->first + p->item;\n"                                                                       \
+    "    p->begin = g->begin[p->node];\n"                                                                       \
+    "    p->end = g->begin[p->node + 1];\n"                                                                     \
+    "    p->weight = g->weight[p->node];\n"                                                                     \
+    "    p->far = g->far_begin[index];\n"                                                                       \
+    "    p->far_end = g->far_begin[index + 1];\n"                                                               \
+    "    p->first_piece = g->begin[p->first] / EACH;\n"                                                         \
+    "    const uint last = (g->begin[p->first + SIZE] - 1) / EACH, piece = min(p->first_piece + p->item, "      \
+    "last);\n"                                                                                                  \
+    "    global const uint4 *lines = (global const uint4 *)(g->edges + piece * EACH);\n"                        \
+    "    __attribute__((opencl_unroll_hint))\n"                                                                 \
+    "    for (uint i = 0; i < EACH / 4; i++) vstore4(lines[i], i, p->edges);\n"                                 \
+    "    const bool is_within = piece && to(g->edges[piece * EACH - 1]) == to(p->edges[0]);\n"                  \
+    "    p->place = is_within ? HEADS + piece - p->first_piece : min(to(p->edges[0]) - p->first, "              \
+    "(uint)NOBODY);\n"                                                                                          \
+    "}\n"                                                                                                       \
+    "float peek(global const float *share) {\n"                                                                 \
+    "    return as_float(atomic_load_explicit((volatile global atomic_uint *)share, memory_order_relaxed,\n"    \
+    "                                         memory_scope_device));\n"                                         \
+    "}\n"                                                                                                       \
+    "void poke(global float *share, float value) {\n"                                                           \
+    "    atomic_store_explicit((volatile global atomic_uint *)share, as_uint(value), "                          \
+    "memory_order_relaxed,\n"                                                                                   \
+    "                          memory_scope_device);\n"                                                         \
+    "}\n"                                                                                                       \
+    "void bring_far(const part *p, global const graph *g, global const float *share, local float *near) {\n"    \
+    "    const uint last = p->far_end - 1;\n"                                                                   \
+    "    for (uint i = p->far + p->item; i < p->far_end; i += 4 * SIZE) {\n" /* four are on the way together */ \
+    "        const uint at[4] = {i, min(i + SIZE, last), min(i + 2 * SIZE, last), min(i + 3 * SIZE, "           \
+    "last)};\n"                                                                                                 \
+    "        float shares[4];\n"                                                                                \
+    "        __attribute__((opencl_unroll_hint)) for (uint k = 0; k < 4; k++) shares[k] = peek(share + "        \
+    "g->far[at[k]]);\n"                                                                                         \
+    "        __attribute__((opencl_unroll_hint)) for (uint k = 0; k < 4; k++) near[SIZE + at[k] - p->far] "     \
+    "= shares[k];\n"                                                                                            \
+    "    }\n"                                                                                                   \
+    "}\n"                                                                                                       \
+    "void add_piece(const part *p, local const float *near, local float *sums) {\n"                             \
+    "    float terms[EACH];\n"                                                                                  \
+    "    __attribute__((opencl_unroll_hint)) for (uint i = 0; i < EACH; i++) terms[i] = "                       \
+    "near[from(p->edges[i])];\n"                                                                                \
+    "    float sum = terms[0];\n"                                                                               \
+    "    uint place = p->place;\n"                                                                              \
+    "    __attribute__((opencl_unroll_hint)) for (uint i = 1; i < EACH; i++) {\n"                               \
+    "        if (to(p->edges[i]) != to(p->edges[i - 1])) {\n"                                                   \
+    "            sums[place] = sum;\n"                                                                          \
+    "            sum = 0;\n"                                                                                    \
+    "            place = min(to(p->edges[i]) - p->first, (uint)NOBODY);\n"                                      \
+    "        }\n"                                                                                               \
+    "        sum += terms[i];\n"                                                                                \
+    "    }\n"                                                                                                   \
+    "    sums[place] = sum;\n"                                                                                  \
+    "}\n"                                                                                                       \
+    "float add_row(const part *p, local const float *sums) {\n"                                                 \
+    "    if (p->begin == p->end) return 0;\n"                                                                   \
+    "    local const float *heads = sums + HEADS - p->first_piece;\n"                                           \
+    "    float4 sum = (float4)(sums[p->item], 0, 0, 0);\n"                                                      \
+    "    uint i = p->begin / EACH + 1;\n"                                                                       \
+    "    const uint end = (p->end - 1) / EACH + 1;\n"                                                           \
+    "    for (; i + 4 <= end; i += 4) sum += vload4(0, heads + i);\n"                                           \
+    "    for (; i < end; i++) sum.x += heads[i];\n"                                                             \
+    "    return sum.x + sum.y + (sum.z + sum.w);\n"                                                             \
+    "}\n"                                                                                                       \
+    "float sweep_part(const part *p, global const graph *g, global const float *share, local float *near,\n"    \
+    "                 local float *sums) {\n"                                                                   \
+    "    bring_far(p, g, share, near);\n"                                                                       \
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n"                                                                       \
+    "    add_piece(p, near, sums);\n"                                                                           \
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n"                                                                       \
+    "    return new_rank(add_row(p, sums));\n"                                                                  \
     "}\n"
 
 /* A message; `first`, `sum`: of the part, since it was asked. */
@@ -52,50 +147,94 @@ typedef struct visit {
     float scale, first, sum;
 } visit;
 
-static const char source[] =
-    "#include \"quern/ring.cl\"\n" GRAPH_TEXT
-    "typedef struct visit { uint part, sweeps; float scale, first, sum; } visit;\n"
-    "void sweep(qn_ring *ring, local const visit *in, global graph *g) {\n"
-    "    visit out = *in;\n"
-    "    const uint begin = out.part * SIZE;\n"
-    "    float change = 0, sum = 0;\n"
-    "    for (uint i = begin + get_local_id(0); i < begin + SIZE && out.scale != 1; i += get_local_size(0))\n"
-    "        g->rank[i] *= out.scale, g->share[i] *= out.scale;\n"
-    "    barrier(CLK_GLOBAL_MEM_FENCE);\n"
-    "    const uint each = SIZE / get_local_size(0), first = begin + get_local_id(0) * each;\n"
-    "    for (uint i = first; i < first + each; i++) {\n" /* the first nodes of sites have most edges */
-    "        const float rank = new_rank(g, i, g->share);\n"
-    "        change += fabs(rank - g->rank[i]);\n"
-    "        g->rank[i] = rank;\n"
-    "        g->share[i] = rank * g->weight[i];\n"
-    "        sum += rank;\n"
-    "    }\n"
-    "    change = work_group_reduce_add(change);\n"
-    "    out.sum = work_group_reduce_add(sum);\n"
-    "    if (out.sweeps++ == 0) out.first = change;\n"
-    "    out.scale = 1;\n"
-    "    if (change <= out.first / 2) qn_ring_reply(ring, &out, sizeof out);\n"
-    "    else qn_ring_forward(ring, 0, &out, sizeof out);\n"
+#define VISIT_TEXT                                                                                           \
+    "#include \"quern/ring.cl\"\n" GRAPH_TEXT "typedef struct visit {\n"                                     \
+    "    uint part, sweeps;\n"                                                                               \
+    "    float scale, first, sum;\n"                                                                         \
+    "} visit;\n"
+
+static const char row_actors[] =
+    VISIT_TEXT ROWS_TEXT "void sweep(qn_ring *ring, local const visit *in, global graph *g) {\n"
+                         "    visit out = *in;\n"
+                         "    const uint begin = out.part * SIZE;\n"
+                         "    float change = 0;\n"
+                         "    for (uint i = begin; i < begin + SIZE && out.scale != 1; i++)\n"
+                         "        g->rank[i] *= out.scale, g->share[i] *= out.scale;\n"
+                         "    out.sum = 0;\n"
+                         "    for (uint i = begin; i < begin + SIZE; i++) {\n"
+                         "        const float rank = new_rank(add_row(g, i, g->share));\n"
+                         "        change += fabs(rank - g->rank[i]);\n"
+                         "        g->rank[i] = rank;\n"
+                         "        g->share[i] = rank * g->weight[i];\n"
+                         "        out.sum += rank;\n"
+                         "    }\n"
+                         "    if (out.sweeps++ == 0) out.first = change;\n"
+                         "    out.scale = 1;\n"
+                         "    if (change <= out.first / 2) qn_ring_reply(ring, &out, sizeof out);\n"
+                         "    else qn_ring_forward(ring, 0, &out, sizeof out);\n"
+                         "}\n";
+
+/* Each work-item has a node and a piece in its registers, for up to SWEEPS sweeps. */
+static const char piece_actors[] =
+    VISIT_TEXT PIECES_TEXT "void sweep(qn_ring *ring, local const visit *in, global graph *g) {\n"
+                           "    local float sums[SUMS], near[SIZE + MOST_FAR];\n"
+                           "    visit out = *in;\n"
+                           "    part p;\n"
+                           "    load(&p, g, out.part);\n"
+                           "    float rank = g->rank[p.node] * out.scale, change = CALM;\n"
+                           "    poke(&g->share[p.node], near[p.item] = rank * p.weight);\n"
+                           "    for (uint i = 0; i < SWEEPS && change >= CALM; i++) {\n"
+                           "        const float before = rank;\n"
+                           "        rank = sweep_part(&p, g, g->share, near, sums);\n"
+                           "        poke(&g->share[p.node], near[p.item] = rank * p.weight);\n"
+                           "        change = work_group_reduce_add(fabs(rank - before));\n"
+                           "        if (out.sweeps++ == 0) out.first = change;\n"
+                           "    }\n"
+                           "    g->rank[p.node] = rank;\n"
+                           "    out.sum = work_group_reduce_add(rank);\n"
+                           "    out.scale = 1;\n"
+                           "    if (change < CALM) qn_ring_reply(ring, &out, sizeof out);\n"
+                           "    else qn_ring_forward(ring, 0, &out, sizeof out);\n"
+                           "}\n";
+
+static const char row_batch[] = GRAPH_TEXT ROWS_TEXT
+    "kernel void batch(global graph *g, global const float *share, global float *next) {\n"
+    "    const uint node = get_global_id(0);\n"
+    "    const float rank = new_rank(add_row(g, node, share));\n"
+    "    const float change = work_group_reduce_add(fabs(rank - g->rank[node]));\n"
+    "    g->rank[node] = rank;\n"
+    "    next[node] = rank * g->weight[node];\n"
+    "    if (get_local_id(0) == 0) g->changes[get_group_id(0)] = change;\n"
     "}\n";
 
-static const char batch_source[] =
-    GRAPH_TEXT "kernel void batch(global graph *g, global const float *share, global float *next) {\n"
-               "    const uint node = get_global_id(0);\n"
-               "    const float rank = new_rank(g, node, share);\n"
-               "    const float change = work_group_reduce_add(fabs(rank - g->rank[node]));\n"
-               "    g->rank[node] = rank;\n"
-               "    next[node] = rank * g->weight[node];\n"
-               "    if (get_local_id(0) == 0) g->changes[get_group_id(0)] = change;\n"
-               "}\n";
+static const char piece_batch[] =
+    GRAPH_TEXT PIECES_TEXT "kernel __attribute__((reqd_work_group_size(SIZE, 1, 1)))\n"
+                           "void batch(global graph *g, global const float *share, global float *next) {\n"
+                           "    local float sums[SUMS], near[SIZE + MOST_FAR];\n"
+                           "    part p;\n"
+                           "    load(&p, g, get_group_id(0));\n"
+                           "    const float before = g->rank[p.node];\n"
+                           "    near[p.item] = share[p.node];\n"
+                           "    const float rank = sweep_part(&p, g, share, near, sums);\n"
+                           "    const float change = work_group_reduce_add(fabs(rank - before));\n"
+                           "    g->rank[p.node] = rank;\n"
+                           "    next[p.node] = rank * p.weight;\n"
+                           "    if (p.item == 0) g->changes[get_group_id(0)] = change;\n"
+                           "}\n";
 
 typedef struct run {
     qn_context *context;
     qn_device *device;
     qn_device_info info;
-    graph *graph; /* as it begins */
+    graph *graph;   /* as it begins */
+    bool by_pieces; /* else by rows */
+    uint32_t parts; /* of `size` nodes each */
+    uint32_t size;
+    char options[128];
     qn_buffer *state;
     double seconds, sweeps;
     float *ranks; /* as they come out */
+    double *exact;
 } run;
 
 static double now(void) {
@@ -114,7 +253,6 @@ static uint32_t next_random(uint64_t *state) {
 /* As pages of the web have them: seven of eight edges stay within a site of 256 nodes, and the first nodes of a site, and of all, have
    most of them, by the cube of a random number. */
 static uint32_t choose_target(uint32_t from, uint64_t *state) {
-    enum { SITE = 256 };
     const double x = next_random(state) / 2147483648.0;
     if (next_random(state) % 8) return from / SITE * SITE + (uint32_t)(x * x * x * SITE);
     return (uint32_t)(x * x * x * NODES) * 40503u % NODES;
@@ -139,29 +277,34 @@ static bool make_graph(graph *g) {
         g->share[i] = g->rank[i] * g->weight[i];
         out[i] = g->begin[i];
     }
-    for (uint32_t i = 0; i < EDGES && made; i++) g->from[out[edges[i][1]]++] = edges[i][0];
+    for (uint32_t i = 0; i < EDGES && made; i++)
+        g->edges[out[edges[i][1]]++] = edges[i][0] | edges[i][1] << 16;
     free(edges);
     free(out);
     return made;
 }
 
-/* In double precision, until it stands still. The sum of all differences from it. */
-static double error_of(const graph *g, const float *ranks) {
-    static double rank[NODES], share[NODES];
-    double error = 0;
+/* The ranks in double precision, until they stand still. */
+static void make_exact(const graph *g, double *rank) {
+    static double share[NODES];
     for (uint32_t i = 0; i < NODES; i++) rank[i] = 1.0 / NODES;
     for (double change = 1; change > 1e-12;) {
         for (uint32_t i = 0; i < NODES; i++) share[i] = rank[i] * (double)g->weight[i];
         change = 0;
         for (uint32_t i = 0; i < NODES; i++) {
             double sum = 0;
-            for (uint32_t e = g->begin[i]; e < g->begin[i + 1]; e++) sum += share[g->from[e]];
+            for (uint32_t e = g->begin[i]; e < g->begin[i + 1]; e++) sum += share[g->edges[e] & 0xffff];
             sum = (1 - DAMPING) / NODES + DAMPING * sum;
             change += fabs(sum - rank[i]);
             rank[i] = sum;
         }
     }
-    for (uint32_t i = 0; i < NODES; i++) error += fabs(rank[i] - (double)ranks[i]);
+}
+
+/* The sum of all differences from them. */
+static double error_of(const run *r) {
+    double error = 0;
+    for (uint32_t i = 0; i < NODES; i++) error += fabs(r->exact[i] - (double)r->ranks[i]);
     return error;
 }
 
@@ -172,18 +315,20 @@ static qn_status read_ranks(run *r) {
 /* ---- sweep by sweep ---- */
 
 static qn_status sweep_until(run *r, qn_kernel *kernel, qn_buffer *shares[2], uint32_t *sweeps) {
-    float changes[NODES / ITEMS];
+    float changes[NODES / SITE];
+    const uint32_t groups = r->by_pieces ? r->parts : NODES / SITE;
     for (double all = 1; all >= TOLERANCE;) {
         for (uint32_t i = 0; i < CHECK_EVERY; i++, ++*sweeps) {
             const qn_status status =
-                qn_launch(NULL, kernel, &(qn_range){.global = {NODES}, .local = {ITEMS}},
+                qn_launch(NULL, kernel, &(qn_range){.global = {NODES}, .local = {NODES / groups}},
                           QN_ARGS(r->state, shares[*sweeps % 2], shares[(*sweeps + 1) % 2]));
             if (status) return status;
         }
-        const qn_status status = qn_buffer_read(r->state, offsetof(graph, changes), changes, sizeof changes);
+        const qn_status status =
+            qn_buffer_read(r->state, offsetof(graph, changes), changes, groups * sizeof *changes);
         if (status) return status;
         all = 0;
-        for (uint32_t i = 0; i < NODES / ITEMS; i++) all += (double)changes[i];
+        for (uint32_t i = 0; i < groups; i++) all += (double)changes[i];
     }
     return QN_OK;
 }
@@ -211,23 +356,28 @@ typedef struct actors {
     uint32_t count;
 } actors;
 
-/* On the processor a ring for each core; on a GPU one, whose work-groups take the parts that are next. */
+/* On a processor a ring for each core. On a GPU as many work-groups as it has compute units, for which one ring would be a narrow door. */
 static qn_status make_actors(run *r, actors *a) {
-    const bool is_gpu = r->info.kind == QN_DEVICE_CUDA;
-    const qn_ring_desc desc = {.program = {.source = source},
-                               .handler = "sweep",
-                               .message_type = "visit",
-                               .message_size = sizeof(visit),
-                               .reply_size = sizeof(visit),
-                               .state = r->state,
-                               .state_type = "graph",
-                               .groups = is_gpu ? PARTS : 1,
-                               .group_size = is_gpu ? ITEMS : 1,
-                               .idle = is_gpu ? QN_RING_CONTINUOUS : QN_RING_ADAPTIVE,
-                               .links = 1,
-                               .mail_capacity = 2 * PARTS};
+    const uint32_t units = r->info.compute_units;
+    a->count = units < MOST_RINGS ? units : MOST_RINGS;
+    if (!r->by_pieces && a->count > MOST_CORES) a->count = MOST_CORES;
+    const uint32_t each = r->parts / a->count;
+    const qn_ring_desc desc = {
+        .program = {.source = r->by_pieces ? piece_actors : row_actors, .options = r->options},
+        .handler = "sweep",
+        .message_type = "visit",
+        .message_size = sizeof(visit),
+        .reply_size = sizeof(visit),
+        .state = r->state,
+        .state_type = "graph",
+        .groups = !r->by_pieces             ? 1
+                  : units / a->count < each ? units / a->count
+                                            : each,
+        .group_size = r->by_pieces ? r->size : 1,
+        .idle = r->by_pieces ? QN_RING_CONTINUOUS : QN_RING_ADAPTIVE,
+        .links = 1,
+        .mail_capacity = 2 * r->parts};
     qn_status status = QN_OK;
-    a->count = is_gpu ? 1 : r->info.compute_units < MOST_RINGS ? r->info.compute_units : MOST_RINGS;
     for (uint32_t i = 0; i < a->count && !status; i++) {
         status = qn_ring_create(r->device, &desc, &a->rings[i]);
         if (!status) status = qn_ring_connect(&(qn_ring_link){a->rings[i], 0, a->rings[i]}, 1);
@@ -237,33 +387,52 @@ static qn_status make_actors(run *r, actors *a) {
     return status;
 }
 
+/* Parts of a ring: each a->count-th. */
+static qn_status send_to_ring(const run *r, const actors *a, uint32_t ring, double scale) {
+    visit asked[MOST_PARTS];
+    qn_ring_batch batch = {.payloads = asked, .size = sizeof *asked, .stride = sizeof *asked};
+    for (uint32_t part = ring; part < r->parts; part += a->count)
+        asked[batch.count++] = (visit){.part = part, .scale = (float)scale};
+    return qn_ring_send_batch(a->rings[ring], &batch, NULL, 10 * SECOND);
+}
+
+static qn_status receive_of_ring(const run *r, const actors *a, uint32_t ring, visit *sum, double *changes,
+                                 double *ranks) {
+    visit answers[MOST_PARTS];
+    uint32_t missing = (r->parts - ring + a->count - 1) / a->count;
+    while (missing) {
+        uint32_t count;
+        const qn_status status = qn_ring_receive_batch(a->rings[ring], NULL, answers, sizeof *answers,
+                                                       missing, &count, 60 * SECOND);
+        if (status) return status;
+        for (uint32_t i = 0; i < count; i++) {
+            *changes += (double)answers[i].first;
+            *ranks += (double)answers[i].sum;
+            sum->sweeps += answers[i].sweeps;
+        }
+        missing -= count;
+    }
+    return QN_OK;
+}
+
 /* Asks all parts once; what they answer goes to `sum`. */
-static qn_status ask_parts(actors *a, double scale, visit *sum, double *changes, double *ranks) {
+static qn_status ask_parts(const run *r, const actors *a, double scale, visit *sum, double *changes,
+                           double *ranks) {
     qn_status status = QN_OK;
     *changes = *ranks = 0;
-    for (uint32_t part = 0; part < PARTS && !status; part++) {
-        const visit asked = {.part = part, .scale = (float)scale};
-        status = qn_ring_send(a->rings[part % a->count], NULL, &asked, sizeof asked, 10 * SECOND);
-    }
-    for (uint32_t part = 0; part < PARTS && !status; part++) {
-        visit answer;
-        status = qn_ring_receive(a->rings[part % a->count], NULL, &answer, sizeof answer, 60 * SECOND);
-        if (status) break;
-        *changes += (double)answer.first;
-        *ranks += (double)answer.sum;
-        sum->sweeps += answer.sweeps;
-    }
+    for (uint32_t i = 0; i < a->count && !status; i++) status = send_to_ring(r, a, i, scale);
+    for (uint32_t i = 0; i < a->count && !status; i++) status = receive_of_ring(r, a, i, sum, changes, ranks);
     return status;
 }
 
-static qn_status run_actors(run *r, actors *a) {
+static qn_status run_actors(run *r, const actors *a) {
     visit sum = {0};
     qn_status status = qn_buffer_write(r->state, 0, r->graph, sizeof *r->graph);
     const double begin = now();
     for (double changes = 1, ranks = 1; changes >= TOLERANCE && !status;)
-        status = ask_parts(a, 1 / ranks, &sum, &changes, &ranks);
+        status = ask_parts(r, a, 1 / ranks, &sum, &changes, &ranks);
     r->seconds = now() - begin;
-    r->sweeps = (double)sum.sweeps / PARTS;
+    r->sweeps = (double)sum.sweeps / r->parts;
     return status ? status : read_ranks(r);
 }
 
@@ -292,37 +461,81 @@ static qn_status compare(run *r, qn_kernel *kernel, const char *picture, bool *g
         status = run_batch(r, kernel);
         keep_best(r, &batch, i);
     }
-    batch.error = error_of(r->graph, r->ranks);
+    batch.error = error_of(r);
     if (!status) status = make_actors(r, &a);
     for (int i = 0; i < ROUNDS && !status; i++) {
         status = run_actors(r, &a);
         keep_best(r, &actor, i);
     }
     if (!status) {
-        actor.error = error_of(r->graph, r->ranks);
+        actor.error = error_of(r);
         printf("%d nodes, %d edges, %u rings on %s\n", NODES, EDGES, (unsigned)a.count, r->info.name);
         printf("%-16s %8s %10s %12s %14s\n", "", "sweeps", "ms", "M edges/s", "error in all");
         print_row("sweep by sweep", &batch);
         print_row("actors", &actor);
         printf("actors take %.2f of the time\n", actor.seconds / batch.seconds);
         report_ring(a.rings[0], "PageRank: how long the parts of the first ring took", picture);
-        *good = actor.error < 1e-5 && batch.error < 1e-5 && actor.sweeps < batch.sweeps;
+        *good = actor.error < 1e-5 && batch.error < 1e-5 && (r->by_pieces || actor.sweeps < batch.sweeps);
     }
     for (uint32_t i = 0; i < a.count; i++) qn_ring_destroy(a.rings[i]);
     return status;
 }
 
+/* Gives the nodes outside of a part whose edges lead into it places behind its own, and its edges these. How many there are. */
+static uint32_t place_far(graph *g, uint32_t size, uint32_t part, uint32_t *place) {
+    uint32_t *end = &g->far_begin[part + 1];
+    *end = g->far_begin[part];
+    for (uint32_t i = g->begin[part * size]; i < g->begin[(part + 1) * size]; i++) {
+        const uint32_t from = g->edges[i] & 0xffff, first = part * size;
+        const bool is_own = from / size == part;
+        if (!is_own &&
+            (place[from] < g->far_begin[part] || place[from] >= *end || g->far[place[from]] != from)) {
+            place[from] = *end;
+            g->far[(*end)++] = from;
+        }
+        g->edges[i] += (is_own ? from - first : size + place[from] - g->far_begin[part]) - from;
+    }
+    return *end - g->far_begin[part];
+}
+
+/* How the nodes are dealt out, which needs the graph: no part has more pieces than it has nodes. */
+static bool plan(run *r) {
+    uint32_t most = 0, most_far = 0, *place = calloc(NODES, sizeof *place);
+    r->by_pieces = r->info.kind == QN_DEVICE_CUDA;
+    r->parts = r->by_pieces ? MOST_PARTS : 64;
+    r->size = NODES / r->parts;
+    for (uint32_t i = 0; i < r->parts && place; i++) {
+        const uint32_t edges = r->graph->begin[(i + 1) * r->size] - r->graph->begin[i * r->size];
+        const uint32_t far = r->by_pieces ? place_far(r->graph, r->size, i, place) : 0;
+        if (edges > most) most = edges;
+        if (far > most_far) most_far = far;
+    }
+    free(place);
+    const uint32_t each = (most / (r->size - 2) + 4) / 4 * 4;
+    snprintf(r->options, sizeof r->options, "-D SIZE=%u -D EACH=%u -D MOST_FAR=%u -D SWEEPS=%d -D CALM=%gf",
+             (unsigned)r->size, (unsigned)each, (unsigned)most_far, SWEEPS, TOLERANCE / r->parts);
+    return place != NULL;
+}
+
 int main(int argc, char **argv) {
-    run r = {.graph = calloc(1, sizeof *r.graph), .ranks = malloc(NODES * sizeof *r.ranks)};
+    run r = {.graph = calloc(1, sizeof *r.graph),
+             .ranks = malloc(NODES * sizeof *r.ranks),
+             .exact = malloc(NODES * sizeof *r.exact)};
     qn_program *program = NULL;
     qn_kernel *kernel = NULL;
     bool good = false;
-    if (!r.graph || !r.ranks || !make_graph(r.graph)) return fputs("out of memory\n", stderr), 1;
+    if (!r.graph || !r.ranks || !r.exact || !make_graph(r.graph)) return fputs("out of memory\n", stderr), 1;
+    make_exact(r.graph, r.exact);
     qn_status status = qn_context_create(NULL, &r.context);
     if (!status) status = qn_device_get(r.context, NULL, &r.device);
     if (!status) status = qn_device_get_info(r.device, &r.info);
+    if (!status && !plan(&r)) status = QN_ERROR_OUT_OF_MEMORY;
     if (!status) status = qn_buffer_create(r.device, &(qn_buffer_desc){.size = sizeof *r.graph}, &r.state);
-    if (!status) status = qn_program_create(r.device, &(qn_program_desc){.source = batch_source}, &program);
+    if (!status)
+        status = qn_program_create(
+            r.device,
+            &(qn_program_desc){.source = r.by_pieces ? piece_batch : row_batch, .options = r.options},
+            &program);
     if (!status) status = qn_kernel_create(program, "batch", &kernel);
     if (!status) status = compare(&r, kernel, argc > 1 ? argv[1] : NULL, &good);
     if (status) fprintf(stderr, "%s: %s\n", qn_status_text(status), qn_error_message(r.context));
@@ -332,5 +545,6 @@ int main(int argc, char **argv) {
     qn_context_destroy(r.context);
     free(r.graph);
     free(r.ranks);
+    free(r.exact);
     return status || !good;
 }
