@@ -30,6 +30,14 @@ foreach(name vector_add stream_filter anomalies pagerank)
     target_compile_definitions(quern_ring_${name} PRIVATE EXAMPLE_DIR="${PROJECT_SOURCE_DIR}/examples/rings")
 endforeach()
 
+# The kernels of one lie in a file of their own, and in the program.
+set(pagerank_kernels ${PROJECT_SOURCE_DIR}/examples/rings/pagerank.cl)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${pagerank_kernels})
+file(READ ${pagerank_kernels} bytes HEX)
+string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/pagerank_text.h CONTENT "static const char pagerank_text[] = {${bytes}0};\n")
+target_include_directories(quern_ring_pagerank PRIVATE ${PROJECT_BINARY_DIR}/generated)
+
 # A web server, where libmicrohttpd is.
 find_package(PkgConfig QUIET)
 if(PKG_CONFIG_FOUND)
@@ -60,6 +68,7 @@ if(QUERN_TESTS)
     set_tests_properties(example.ring_pictures PROPERTIES FIXTURES_REQUIRED ring_pictures)
     # Both ranks are right, and actors need fewer sweeps.
     add_test(NAME example.ring_pagerank COMMAND quern_ring_pagerank ${PROJECT_BINARY_DIR}/pagerank.svg)
+    add_test(NAME example.ring_pagerank_pieces COMMAND quern_ring_pagerank --pieces)
     if(TARGET quern_ring_http_server)
         add_test(NAME example.ring_http_server COMMAND quern_ring_http_server ${PROJECT_BINARY_DIR}/http_server.svg)
         set_tests_properties(example.ring_http_server PROPERTIES PASS_REGULAR_EXPRESSION "\n0 of 8000 answers wrong")

@@ -1,14 +1,15 @@
 /* PageRank by actors: each part of a graph is one. It recomputes the ranks of its nodes from the newest ones that there are, and sends
    itself on until they are calm; when all are, they are asked again, and told by how much the sum of all ranks is off. Beside it the
-   usual way, sweep by sweep from the ranks of the sweep before. On a processor a work-item adds up the edges of one node after another;
-   on a GPU, where that of most edges would be waited for, each takes as many edges as the others, and some nodes' sums are put together.
-   Usage: quern_ring_pagerank [PICTURE.svg] */
+   usual way, sweep by sweep from the ranks of the sweep before. The kernels are in pagerank.cl: on a processor they go by rows, on a
+   GPU, or with --pieces, by pieces.
+   Usage: quern_ring_pagerank [PICTURE.svg | --pieces] */
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "pagerank_text.h" /* pagerank.cl */
 #include "shared.h"
 
 enum {
@@ -18,7 +19,8 @@ enum {
     MOST_PARTS = 128,
     MOST_RINGS = 32,
     MOST_CORES = 8,
-    SWEEPS = 8, /* that a part of a GPU does for a message */
+    SWEEPS = 8,       /* by pieces: of a part for a message, and ... */
+    MOST_SWEEPS = 64, /* until it answers */
     CHECK_EVERY = 4,
     ROUNDS = 5
 };
@@ -35,202 +37,22 @@ typedef struct graph {
     uint32_t begin[NODES + 1], far_begin[MOST_PARTS + 1], far[EDGES];
 } graph;
 
-/* For actors and sweeps alike, of SIZE nodes at a time. */
-#define GRAPH_TEXT                                                                                           \
-    "enum { NODES = 1 << 16, EDGES = 1 << 20, SITE = 256, MOST_PARTS = 128 };\n"                             \
-    "typedef struct graph {\n"                                                                               \
-    "    float changes[NODES / SITE];\n"                                                                     \
-    "    float rank[NODES], share[NODES], weight[NODES];\n"                                                  \
-    "    uint edges[EDGES], begin[NODES + 1], far_begin[MOST_PARTS + 1], far[EDGES];\n"                      \
-    "} graph;\n"                                                                                             \
-    "uint from(uint edge) { return edge & 0xffff; }\n"                                                       \
-    "uint to(uint edge) { return edge >> 16; }\n"                                                            \
-    "float new_rank(float sum) { return 0.15f / NODES + 0.85f * sum; }\n"
-
-/* A work-item adds up a node's. */
-#define ROWS_TEXT                                                                                            \
-    "float add_row(global const graph *g, uint node, global const float *share) {\n"                         \
-    "    float sum = 0;\n"                                                                                   \
-    "    for (uint i = g->begin[node]; i < g->begin[node + 1]; i++) sum += share[from(g->edges[i])];\n"      \
-    "    return sum;\n"                                                                                      \
-    "}\n"
-
-/* A work-group adds up SIZE nodes' edges, by pieces of EACH, of shares in local memory: first its own nodes', then those from elsewhere
-   (`far`). `sums`: what each node has in the piece where it begins, one for what is nobody's, and what the node that a piece begins
-   within has in that. */
-#define PIECES_TEXT                                                                                             \
-    "enum { NOBODY = SIZE, HEADS = SIZE + 1, SUMS = HEADS + SIZE };\n"                                          \
-    "typedef struct part {\n"                                                                                   \
-    "    uint first, item, node, begin, end;\n"   /* edges of the work-item's node */                           \
-    "    uint first_piece, place, edges[EACH];\n" /* where the piece's first sum goes */                        \
-    "    uint far, far_end;\n"                                                                                  \
-    "    float weight;\n"                                                                                       \
-    "} part;\n"                                                                                                 \
-    "void load(part *p, global const graph *g, uint index) {\n"                                                 \
-    "    p->first = index * SIZE;\n"                                                                            \
-    "    p->item = get_local_id(0);\n"                                                                          \
-    "    p->node = p->first + p->item;\n"                                                                       \
-    "    p->begin = g->begin[p->node];\n"                                                                       \
-    "    p->end = g->begin[p->node + 1];\n"                                                                     \
-    "    p->weight = g->weight[p->node];\n"                                                                     \
-    "    p->far = g->far_begin[index];\n"                                                                       \
-    "    p->far_end = g->far_begin[index + 1];\n"                                                               \
-    "    p->first_piece = g->begin[p->first] / EACH;\n"                                                         \
-    "    const uint last = (g->begin[p->first + SIZE] - 1) / EACH, piece = min(p->first_piece + p->item, "      \
-    "last);\n"                                                                                                  \
-    "    global const uint4 *lines = (global const uint4 *)(g->edges + piece * EACH);\n"                        \
-    "    __attribute__((opencl_unroll_hint))\n"                                                                 \
-    "    for (uint i = 0; i < EACH / 4; i++) vstore4(lines[i], i, p->edges);\n"                                 \
-    "    const bool is_within = piece && to(g->edges[piece * EACH - 1]) == to(p->edges[0]);\n"                  \
-    "    p->place = is_within ? HEADS + piece - p->first_piece : min(to(p->edges[0]) - p->first, "              \
-    "(uint)NOBODY);\n"                                                                                          \
-    "}\n"                                                                                                       \
-    "float peek(global const float *share) {\n"                                                                 \
-    "    return as_float(atomic_load_explicit((volatile global atomic_uint *)share, memory_order_relaxed,\n"    \
-    "                                         memory_scope_device));\n"                                         \
-    "}\n"                                                                                                       \
-    "void poke(global float *share, float value) {\n"                                                           \
-    "    atomic_store_explicit((volatile global atomic_uint *)share, as_uint(value), "                          \
-    "memory_order_relaxed,\n"                                                                                   \
-    "                          memory_scope_device);\n"                                                         \
-    "}\n"                                                                                                       \
-    "void bring_far(const part *p, global const graph *g, global const float *share, local float *near) {\n"    \
-    "    const uint last = p->far_end - 1;\n"                                                                   \
-    "    for (uint i = p->far + p->item; i < p->far_end; i += 4 * SIZE) {\n" /* four are on the way together */ \
-    "        const uint at[4] = {i, min(i + SIZE, last), min(i + 2 * SIZE, last), min(i + 3 * SIZE, "           \
-    "last)};\n"                                                                                                 \
-    "        float shares[4];\n"                                                                                \
-    "        __attribute__((opencl_unroll_hint)) for (uint k = 0; k < 4; k++) shares[k] = peek(share + "        \
-    "g->far[at[k]]);\n"                                                                                         \
-    "        __attribute__((opencl_unroll_hint)) for (uint k = 0; k < 4; k++) near[SIZE + at[k] - p->far] "     \
-    "= shares[k];\n"                                                                                            \
-    "    }\n"                                                                                                   \
-    "}\n"                                                                                                       \
-    "void add_piece(const part *p, local const float *near, local float *sums) {\n"                             \
-    "    float terms[EACH];\n"                                                                                  \
-    "    __attribute__((opencl_unroll_hint)) for (uint i = 0; i < EACH; i++) terms[i] = "                       \
-    "near[from(p->edges[i])];\n"                                                                                \
-    "    float sum = terms[0];\n"                                                                               \
-    "    uint place = p->place;\n"                                                                              \
-    "    __attribute__((opencl_unroll_hint)) for (uint i = 1; i < EACH; i++) {\n"                               \
-    "        if (to(p->edges[i]) != to(p->edges[i - 1])) {\n"                                                   \
-    "            sums[place] = sum;\n"                                                                          \
-    "            sum = 0;\n"                                                                                    \
-    "            place = min(to(p->edges[i]) - p->first, (uint)NOBODY);\n"                                      \
-    "        }\n"                                                                                               \
-    "        sum += terms[i];\n"                                                                                \
-    "    }\n"                                                                                                   \
-    "    sums[place] = sum;\n"                                                                                  \
-    "}\n"                                                                                                       \
-    "float add_row(const part *p, local const float *sums) {\n"                                                 \
-    "    if (p->begin == p->end) return 0;\n"                                                                   \
-    "    local const float *heads = sums + HEADS - p->first_piece;\n"                                           \
-    "    float4 sum = (float4)(sums[p->item], 0, 0, 0);\n"                                                      \
-    "    uint i = p->begin / EACH + 1;\n"                                                                       \
-    "    const uint end = (p->end - 1) / EACH + 1;\n"                                                           \
-    "    for (; i + 4 <= end; i += 4) sum += vload4(0, heads + i);\n"                                           \
-    "    for (; i < end; i++) sum.x += heads[i];\n"                                                             \
-    "    return sum.x + sum.y + (sum.z + sum.w);\n"                                                             \
-    "}\n"                                                                                                       \
-    "float sweep_part(const part *p, global const graph *g, global const float *share, local float *near,\n"    \
-    "                 local float *sums) {\n"                                                                   \
-    "    bring_far(p, g, share, near);\n"                                                                       \
-    "    barrier(CLK_LOCAL_MEM_FENCE);\n"                                                                       \
-    "    add_piece(p, near, sums);\n"                                                                           \
-    "    barrier(CLK_LOCAL_MEM_FENCE);\n"                                                                       \
-    "    return new_rank(add_row(p, sums));\n"                                                                  \
-    "}\n"
-
 /* A message; `first`, `sum`: of the part, since it was asked. */
 typedef struct visit {
     uint32_t part, sweeps;
     float scale, first, sum;
 } visit;
 
-#define VISIT_TEXT                                                                                           \
-    "#include \"quern/ring.cl\"\n" GRAPH_TEXT "typedef struct visit {\n"                                     \
-    "    uint part, sweeps;\n"                                                                               \
-    "    float scale, first, sum;\n"                                                                         \
-    "} visit;\n"
-
-static const char row_actors[] =
-    VISIT_TEXT ROWS_TEXT "void sweep(qn_ring *ring, local const visit *in, global graph *g) {\n"
-                         "    visit out = *in;\n"
-                         "    const uint begin = out.part * SIZE;\n"
-                         "    float change = 0;\n"
-                         "    for (uint i = begin; i < begin + SIZE && out.scale != 1; i++)\n"
-                         "        g->rank[i] *= out.scale, g->share[i] *= out.scale;\n"
-                         "    out.sum = 0;\n"
-                         "    for (uint i = begin; i < begin + SIZE; i++) {\n"
-                         "        const float rank = new_rank(add_row(g, i, g->share));\n"
-                         "        change += fabs(rank - g->rank[i]);\n"
-                         "        g->rank[i] = rank;\n"
-                         "        g->share[i] = rank * g->weight[i];\n"
-                         "        out.sum += rank;\n"
-                         "    }\n"
-                         "    if (out.sweeps++ == 0) out.first = change;\n"
-                         "    out.scale = 1;\n"
-                         "    if (change <= out.first / 2) qn_ring_reply(ring, &out, sizeof out);\n"
-                         "    else qn_ring_forward(ring, 0, &out, sizeof out);\n"
-                         "}\n";
-
-/* Each work-item has a node and a piece in its registers, for up to SWEEPS sweeps. */
-static const char piece_actors[] =
-    VISIT_TEXT PIECES_TEXT "void sweep(qn_ring *ring, local const visit *in, global graph *g) {\n"
-                           "    local float sums[SUMS], near[SIZE + MOST_FAR];\n"
-                           "    visit out = *in;\n"
-                           "    part p;\n"
-                           "    load(&p, g, out.part);\n"
-                           "    float rank = g->rank[p.node] * out.scale, change = CALM;\n"
-                           "    poke(&g->share[p.node], near[p.item] = rank * p.weight);\n"
-                           "    for (uint i = 0; i < SWEEPS && change >= CALM; i++) {\n"
-                           "        const float before = rank;\n"
-                           "        rank = sweep_part(&p, g, g->share, near, sums);\n"
-                           "        poke(&g->share[p.node], near[p.item] = rank * p.weight);\n"
-                           "        change = work_group_reduce_add(fabs(rank - before));\n"
-                           "        if (out.sweeps++ == 0) out.first = change;\n"
-                           "    }\n"
-                           "    g->rank[p.node] = rank;\n"
-                           "    out.sum = work_group_reduce_add(rank);\n"
-                           "    out.scale = 1;\n"
-                           "    if (change < CALM) qn_ring_reply(ring, &out, sizeof out);\n"
-                           "    else qn_ring_forward(ring, 0, &out, sizeof out);\n"
-                           "}\n";
-
-static const char row_batch[] = GRAPH_TEXT ROWS_TEXT
-    "kernel void batch(global graph *g, global const float *share, global float *next) {\n"
-    "    const uint node = get_global_id(0);\n"
-    "    const float rank = new_rank(add_row(g, node, share));\n"
-    "    const float change = work_group_reduce_add(fabs(rank - g->rank[node]));\n"
-    "    g->rank[node] = rank;\n"
-    "    next[node] = rank * g->weight[node];\n"
-    "    if (get_local_id(0) == 0) g->changes[get_group_id(0)] = change;\n"
-    "}\n";
-
-static const char piece_batch[] =
-    GRAPH_TEXT PIECES_TEXT "kernel __attribute__((reqd_work_group_size(SIZE, 1, 1)))\n"
-                           "void batch(global graph *g, global const float *share, global float *next) {\n"
-                           "    local float sums[SUMS], near[SIZE + MOST_FAR];\n"
-                           "    part p;\n"
-                           "    load(&p, g, get_group_id(0));\n"
-                           "    const float before = g->rank[p.node];\n"
-                           "    near[p.item] = share[p.node];\n"
-                           "    const float rank = sweep_part(&p, g, share, near, sums);\n"
-                           "    const float change = work_group_reduce_add(fabs(rank - before));\n"
-                           "    g->rank[p.node] = rank;\n"
-                           "    next[p.node] = rank * p.weight;\n"
-                           "    if (p.item == 0) g->changes[get_group_id(0)] = change;\n"
-                           "}\n";
-
 typedef struct run {
     qn_context *context;
     qn_device *device;
     qn_device_info info;
-    graph *graph;   /* as it begins */
+    graph *graph; /* as it begins */
+    int rounds;
     bool by_pieces; /* else by rows */
     uint32_t parts; /* of `size` nodes each */
     uint32_t size;
-    char options[128];
+    char options[160];
     qn_buffer *state;
     double seconds, sweeps;
     float *ranks; /* as they come out */
@@ -362,21 +184,23 @@ static qn_status make_actors(run *r, actors *a) {
     a->count = units < MOST_RINGS ? units : MOST_RINGS;
     if (!r->by_pieces && a->count > MOST_CORES) a->count = MOST_CORES;
     const uint32_t each = r->parts / a->count;
-    const qn_ring_desc desc = {
-        .program = {.source = r->by_pieces ? piece_actors : row_actors, .options = r->options},
-        .handler = "sweep",
-        .message_type = "visit",
-        .message_size = sizeof(visit),
-        .reply_size = sizeof(visit),
-        .state = r->state,
-        .state_type = "graph",
-        .groups = !r->by_pieces             ? 1
-                  : units / a->count < each ? units / a->count
-                                            : each,
-        .group_size = r->by_pieces ? r->size : 1,
-        .idle = r->by_pieces ? QN_RING_CONTINUOUS : QN_RING_ADAPTIVE,
-        .links = 1,
-        .mail_capacity = 2 * r->parts};
+    const qn_ring_desc desc = {.program = {.source = pagerank_text,
+                                           .options = r->options,
+                                           .defines = &(qn_define){"ACTORS", "1"},
+                                           .num_defines = 1},
+                               .handler = "sweep",
+                               .message_type = "visit",
+                               .message_size = sizeof(visit),
+                               .reply_size = sizeof(visit),
+                               .state = r->state,
+                               .state_type = "graph",
+                               .groups = !r->by_pieces             ? 1
+                                         : units / a->count < each ? units / a->count
+                                                                   : each,
+                               .group_size = r->by_pieces ? r->size : 1,
+                               .idle = r->by_pieces ? QN_RING_CONTINUOUS : QN_RING_ADAPTIVE,
+                               .links = 1,
+                               .mail_capacity = 2 * r->parts};
     qn_status status = QN_OK;
     for (uint32_t i = 0; i < a->count && !status; i++) {
         status = qn_ring_create(r->device, &desc, &a->rings[i]);
@@ -457,13 +281,13 @@ static qn_status compare(run *r, qn_kernel *kernel, const char *picture, bool *g
     actors a = {.count = 0};
     row batch = {0}, actor = {0};
     qn_status status = QN_OK;
-    for (int i = 0; i < ROUNDS && !status; i++) {
+    for (int i = 0; i < r->rounds && !status; i++) {
         status = run_batch(r, kernel);
         keep_best(r, &batch, i);
     }
     batch.error = error_of(r);
     if (!status) status = make_actors(r, &a);
-    for (int i = 0; i < ROUNDS && !status; i++) {
+    for (int i = 0; i < r->rounds && !status; i++) {
         status = run_actors(r, &a);
         keep_best(r, &actor, i);
     }
@@ -501,7 +325,6 @@ static uint32_t place_far(graph *g, uint32_t size, uint32_t part, uint32_t *plac
 /* How the nodes are dealt out, which needs the graph: no part has more pieces than it has nodes. */
 static bool plan(run *r) {
     uint32_t most = 0, most_far = 0, *place = calloc(NODES, sizeof *place);
-    r->by_pieces = r->info.kind == QN_DEVICE_CUDA;
     r->parts = r->by_pieces ? MOST_PARTS : 64;
     r->size = NODES / r->parts;
     for (uint32_t i = 0; i < r->parts && place; i++) {
@@ -512,8 +335,10 @@ static bool plan(run *r) {
     }
     free(place);
     const uint32_t each = (most / (r->size - 2) + 4) / 4 * 4;
-    snprintf(r->options, sizeof r->options, "-D SIZE=%u -D EACH=%u -D MOST_FAR=%u -D SWEEPS=%d -D CALM=%gf",
-             (unsigned)r->size, (unsigned)each, (unsigned)most_far, SWEEPS, TOLERANCE / r->parts);
+    snprintf(r->options, sizeof r->options,
+             "%s -D SIZE=%u -D EACH=%u -D MOST_FAR=%u -D SWEEPS=%d -D MOST_SWEEPS=%d -D CALM=%gf",
+             r->by_pieces ? "-D PIECES" : "", (unsigned)r->size, (unsigned)each, (unsigned)most_far, SWEEPS,
+             MOST_SWEEPS, TOLERANCE / r->parts);
     return place != NULL;
 }
 
@@ -521,6 +346,7 @@ int main(int argc, char **argv) {
     run r = {.graph = calloc(1, sizeof *r.graph),
              .ranks = malloc(NODES * sizeof *r.ranks),
              .exact = malloc(NODES * sizeof *r.exact)};
+    const bool asked = argc > 1 && !strcmp(argv[1], "--pieces");
     qn_program *program = NULL;
     qn_kernel *kernel = NULL;
     bool good = false;
@@ -529,15 +355,15 @@ int main(int argc, char **argv) {
     qn_status status = qn_context_create(NULL, &r.context);
     if (!status) status = qn_device_get(r.context, NULL, &r.device);
     if (!status) status = qn_device_get_info(r.device, &r.info);
+    r.rounds = asked ? 1 : ROUNDS;
+    r.by_pieces = asked || r.info.kind == QN_DEVICE_CUDA;
     if (!status && !plan(&r)) status = QN_ERROR_OUT_OF_MEMORY;
     if (!status) status = qn_buffer_create(r.device, &(qn_buffer_desc){.size = sizeof *r.graph}, &r.state);
     if (!status)
         status = qn_program_create(
-            r.device,
-            &(qn_program_desc){.source = r.by_pieces ? piece_batch : row_batch, .options = r.options},
-            &program);
+            r.device, &(qn_program_desc){.source = pagerank_text, .options = r.options}, &program);
     if (!status) status = qn_kernel_create(program, "batch", &kernel);
-    if (!status) status = compare(&r, kernel, argc > 1 ? argv[1] : NULL, &good);
+    if (!status) status = compare(&r, kernel, argc > 1 && !asked ? argv[1] : NULL, &good);
     if (status) fprintf(stderr, "%s: %s\n", qn_status_text(status), qn_error_message(r.context));
     qn_kernel_destroy(kernel);
     qn_program_destroy(program);
