@@ -500,12 +500,12 @@ static void qn__ring_done(qn_ring *ring) {
 
 static bool qn__ring_is_first(void) { return QN__ITEM == 0; }
 
-/* The first work-item's value, for all. Before the next one they have to meet once more. */
+/* The first work-item's value, for all, who see what it has seen in global memory. Before the next one they have to meet once more. */
 static uint qn__ring_share(const qn_ring *ring, uint value) {
     if (QN__RING_ITEMS == 1) return value;
     local volatile uint *word = (local uint *)(ring->block + QN_RING_IN_SLOT / 16);
     if (qn__ring_is_first()) *word = value;
-    QN__BARRIER(CLK_LOCAL_MEM_FENCE);
+    QN__BARRIER(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     return *word;
 }
 

@@ -411,6 +411,40 @@ static void all_sizes(void **state) {
     }
 }
 
+static const char group_text[] = "#include \"quern/ring.cl\"\n"
+                                 "typedef struct numbers { int x[16]; } numbers;\n"
+                                 "void on(qn_ring *ring, local const numbers *in) {\n"
+                                 "    numbers out;\n"
+                                 "    for (int i = 0; i < 16; i++) out.x[i] = in->x[i] + 1;\n"
+                                 "    if (out.x[0] < 20) qn_ring_forward(ring, 0, &out, sizeof out);\n"
+                                 "    else qn_ring_reply(ring, &out, sizeof out);\n"
+                                 "}\n";
+
+/* A group of several work-items sends to itself: all of them read what the first one has written. */
+static void a_group_by_itself(void **state) {
+    (void)state;
+    net n = begin();
+    const qn_ring_desc desc = {.program = {.source = group_text},
+                               .handler = "on",
+                               .message_type = "numbers",
+                               .group_size = 8,
+                               .links = 1,
+                               .mail_capacity = 8};
+    qn_device_info info;
+    assert_ok(n.r.context, qn_device_get_info(n.r.device, &info));
+    if (!(info.capabilities & QN_CAN_EMULATE)) { /* software drivers keep no such groups */
+        assert_ok(n.r.context, qn_ring_create(n.r.device, &desc, &n.rings[n.count++]));
+        assert_ok(n.r.context, qn_ring_connect((qn_ring_link[]){{n.rings[0], 0, n.rings[0]}}, 1));
+        go(&n);
+        int in[16], out[16];
+        for (int i = 0; i < 16; i++) in[i] = 100 * i;
+        assert_ok(n.r.context, qn_ring_send(n.rings[0], NULL, in, sizeof in, SECONDS(60)));
+        assert_ok(n.r.context, qn_ring_receive(n.rings[0], NULL, out, sizeof out, SECONDS(60)));
+        for (int i = 0; i < 16; i++) assert_int_equal(out[i], 100 * i + 20);
+    }
+    close_all(&n);
+}
+
 typedef struct waiter {
     qn_ring *ring;
     _Atomic bool ends;
@@ -526,6 +560,7 @@ int main(void) {
         cmocka_unit_test(poisoned_mail),
         cmocka_unit_test(endless_mail),
         cmocka_unit_test(all_sizes),
+        cmocka_unit_test(a_group_by_itself),
         cmocka_unit_test(a_close_beside_others),
         cmocka_unit_test(sent_on_at_a_close),
         cmocka_unit_test(connected_while_threads_look),
