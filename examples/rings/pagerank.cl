@@ -69,16 +69,20 @@ kernel void batch(global graph *g, global const float *share, global float *next
 #else
 
 /* What a sweep has in local memory. `near`: shares of the part's own nodes, and of those elsewhere that have edges into it. `sums`: what
-   each node gets by the piece where it begins, what is of no node here, and what the node gets that a piece begins within. */
-enum { NOBODY = SIZE, WITHIN = SIZE + 1, SUMS = WITHIN + SIZE, NEAR = SIZE + MOST_FAR };
+   each node gets by the piece where it begins, what the node gets that a piece begins within, and for each work-item what is of no node
+   here, as the first and the last piece are of the neighbours, too. */
+enum { WITHIN = SIZE, OTHERS = WITHIN + SIZE, SUMS = OTHERS + SIZE, NEAR = SIZE + MOST_FAR };
 
 /* What a work-item has in registers: of its node and its piece. */
 typedef struct part {
     uint first, item, node, begin, end, first_piece; /* begin, end: of the node's edges */
     uint far, far_end;
     float weight;
+    bool has_piece;
     uint place, edges[EACH]; /* place: in `sums`, of what comes first */
 } part;
+
+uint place_of(const part *p, uint node) { return node - p->first < SIZE ? node - p->first : OTHERS + p->item; }
 
 void load_part(part *p, global const graph *g, uint index) {
     p->first = index * SIZE;
@@ -90,12 +94,12 @@ void load_part(part *p, global const graph *g, uint index) {
     p->far_end = g->far_begin[index + 1];
     p->weight = g->weight[p->node];
     p->first_piece = g->begin[p->first] / EACH;
-    /* Behind the last piece several work-items have that one, and all do the same. */
     const uint last = (g->begin[p->first + SIZE] - 1) / EACH, piece = min(p->first_piece + p->item, last);
+    p->has_piece = piece == p->first_piece + p->item;
     global const uint4 *lines = (global const uint4 *)(g->edges + piece * EACH);
     __attribute__((opencl_unroll_hint)) for (uint i = 0; i < EACH / 4; i++) vstore4(lines[i], i, p->edges);
     const bool is_within = piece && to(g->edges[piece * EACH - 1]) == to(p->edges[0]);
-    p->place = is_within ? WITHIN + piece - p->first_piece : min(to(p->edges[0]) - p->first, (uint)NOBODY);
+    p->place = is_within ? WITHIN + p->item : place_of(p, to(p->edges[0]));
 }
 
 /* Shares that others change meanwhile. */
@@ -126,7 +130,7 @@ void add_piece(const part *p, local const float *near, local float *sums) {
         if (to(p->edges[i]) != to(p->edges[i - 1])) {
             sums[place] = sum;
             sum = 0;
-            place = min(to(p->edges[i]) - p->first, (uint)NOBODY);
+            place = place_of(p, to(p->edges[i]));
         }
         sum += terms[i];
     }
@@ -148,7 +152,7 @@ float add_row(const part *p, local const float *sums) {
 float sweep_part(const part *p, global const graph *g, global const float *share, local float *near, local float *sums) {
     bring_far(p, g, share, near);
     barrier(CLK_LOCAL_MEM_FENCE);
-    add_piece(p, near, sums);
+    if (p->has_piece) add_piece(p, near, sums);
     barrier(CLK_LOCAL_MEM_FENCE);
     return add_row(p, sums);
 }
