@@ -441,13 +441,43 @@ static void of_memory(void **state) {
     assert_int_equal(taken, 0); /* nothing is lost on the way */
 }
 
+static void of_names(void **state) {
+    enum { DEEP = 20 };
+    tensor_fixture *f = fixture_of(state);
+    qn_module modules[DEEP];
+    char name[QN_NAME_ROOM];
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = 0;
+    for (int i = 0; i < DEEP; i++) {
+        qn_module_init(&modules[i], f->t, NULL);
+        if (i) assert_ok(f->context, qn_module_add(&modules[i], name, &modules[i - 1]));
+    }
+    SAYS(qn_module_realize(&modules[DEEP - 1]), "modules within modules have names of more than");
+    qn_module_release(&modules[DEEP - 1]);
+}
+
+static void of_others(void **state) {
+    tensor_fixture *f = fixture_of(state);
+    qn_device *other;
+    qn_buffer *buffer;
+    assert_ok(f->context, qn_device_get(f->context, f->info.kind == QN_DEVICE_CPU ? "null" : "cpu", &other));
+    assert_ok(f->context, qn_buffer_create(other, &(qn_buffer_desc){.size = 64}, &buffer));
+    FAILS(qn_from_array(
+              f->t, &(qn_array){.buffer = buffer, .type = QN_F32, .rank = 1, .sizes = {3}, .strides = {1}}),
+          "the array's buffer is of another device");
+    qn_buffer_destroy(buffer);
+    SAYS(qn_archive_write(f->context, "a.npz", &(qn_archive_write_desc){.count = 1}),
+         "qn_archive_write: arrays is NULL");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(of_creation), cmocka_unit_test(of_values), cmocka_unit_test(of_views),
         cmocka_unit_test(of_operands), cmocka_unit_test(of_steps),  cmocka_unit_test(of_modules),
         cmocka_unit_test(of_sets),     cmocka_unit_test(of_images), cmocka_unit_test(of_lists),
         cmocka_unit_test(of_objects),  cmocka_unit_test(of_nulls),  cmocka_unit_test(of_numbers),
-        cmocka_unit_test(of_limits),   cmocka_unit_test(of_memory),
+        cmocka_unit_test(of_limits),   cmocka_unit_test(of_memory), cmocka_unit_test(of_names),
+        cmocka_unit_test(of_others),
     };
     return run_tensor_tests(tests, NULL);
 }
