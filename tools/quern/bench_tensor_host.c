@@ -1,5 +1,6 @@
 /* Rows of quern bench tensor: what an op and a recorded step cost the host, and a graph that is met for the first time. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bench_tensor.h"
@@ -122,6 +123,62 @@ static int measure_trace(bench_tensors *b, const bench_tensor_row *row) {
     return TOOL_OK;
 }
 
+/* ---- its kernels, compiled ---- */
+
+enum { MOST_TEXTS = 64 };
+
+/* quern's own part, which has no driver in it: the texts of the graph's kernels to what the device's driver gets. */
+typedef struct text_work {
+    bench_tensors *b;
+    const char *target;
+    char *texts[MOST_TEXTS];
+    uint32_t count;
+} text_work;
+
+static void keep_text(void *user, const char *text) {
+    text_work *w = user;
+    if (w->count < MOST_TEXTS && strstr(text, "void tensor(")) w->texts[w->count++] = strdup(text);
+}
+
+static qn_status run_translate(void *user, uint32_t first, uint32_t count) {
+    const text_work *w = user;
+    qn_status status = QN_OK;
+    for (uint32_t i = first; i < first + count && !status; i++) {
+        char *made = NULL;
+        const qn_translate_desc desc = {.program = {.source = w->texts[i % w->count], .path = "tensor.cl"},
+                                        .target = w->target};
+        status = qn_translate(w->b->d->context, &desc, &made, NULL);
+        qn_text_free(w->b->d->context, made);
+    }
+    return status;
+}
+
+static int measure_texts(bench_tensors *b, const bench_tensor_row *row) {
+    static const char *const targets[] = {[QN_DEVICE_CPU] = "c",
+                                          [QN_DEVICE_CUDA] = "ptx",
+                                          [QN_DEVICE_VULKAN] = "spirv",
+                                          [QN_DEVICE_OPENCL] = "clc",
+                                          [QN_DEVICE_WEBGPU] = "wgsl"};
+    const uint32_t kind = b->d->info.kind;
+    text_work w = {.b = b, .target = kind < sizeof targets / sizeof *targets ? targets[kind] : "ir"};
+    const bench_task task = {.run = run_translate, .user = &w, .on_host = true};
+    bench_time time;
+    char note[64];
+    qn_status status = qn_scope_begin(b->t);
+    if (status) return bench_tensor_fail(b, status);
+    const host_work graph = {.b = b};
+    qn_tensor *x = make_graph(&graph, 1000);
+    status = qn_tensor_explain(&x, 1, &(qn_explain_desc){.text = true}, keep_text, &w);
+    qn_scope_end(b->t);
+    int result = bench_tensor_fail(b, status);
+    if (!result && !w.count) result = tool_fail(TOOL_DIFFERENT, "%s: the graph has no kernels", row->what);
+    if (!result) result = bench_measure(b->d, &task, &time);
+    snprintf(note, sizeof note, "%u kernels", (unsigned)w.count);
+    if (!result) bench_tensor_print(b, row, w.target, 0, "ns", &time, note);
+    for (uint32_t i = 0; i < w.count; i++) free(w.texts[i]);
+    return result;
+}
+
 /* ---- a recorded step ---- */
 
 static qn_status add_some(void *user, qn_tensor *const *inputs, size_t num_inputs, qn_tensor **outputs,
@@ -175,5 +232,6 @@ static int measure_replay(bench_tensors *b, const bench_tensor_row *row) {
 
 static const bench_tensor_row rows[] = {{"op at once, on the host", 0, measure_eager},
                                         {"graph met for the first time", 0, measure_trace},
+                                        {"text of a fused kernel to its target", 0, measure_texts},
                                         {"replay of a step, on the host", 0, measure_replay}};
 const bench_tensor_list bench_tensor_host = {rows, sizeof rows / sizeof *rows};
