@@ -81,23 +81,26 @@ class Batch:
         self.size += len(padded)
         return at
 
-    def run(self):
-        """Runs all; gives the number of failures, after printing them."""
-        lines, expected = [], []
+    def answers(self, *options):
+        """What the runner says to each value that is read, what it wrote, and how it ended."""
+        lines = []
         for p in self.programs:
             lines += ["begin"] + p.lines + ["end"]
-            expected += [(p, *w) for w in p.wanted]
         with tempfile.TemporaryDirectory() as folder:
             with open(f"{folder}/in", "wb") as f:
                 f.write(b"".join(self.input))
-            done = subprocess.run([self.runner, f"{folder}/in", f"{folder}/out"], input="\n".join(lines) + "\n",
+            done = subprocess.run([self.runner, f"{folder}/in", f"{folder}/out", *options], input="\n".join(lines) + "\n",
                                   capture_output=True, text=True)
             if done.returncode == 77:
                 print(done.stdout)
                 sys.exit(77)
             with open(f"{folder}/out", "rb") as f:
-                output = f.read()
-        answers = done.stdout.splitlines()
+                return done.stdout.splitlines(), f.read(), done
+
+    def run(self):
+        """Runs all; gives the number of failures, after printing them."""
+        answers, output, done = self.answers()
+        expected = [(p, *w) for p in self.programs for w in p.wanted]
         failures = 0
         if done.returncode:
             print(f"run: exit status {done.returncode}, {len(answers)} of {len(expected)} answers; {done.stderr}")

@@ -1,5 +1,5 @@
 /* Runs programs of tensor ops for the Python files beside it: one process, thousands of small programs.
-     run INPUT OUTPUT < PROGRAM
+     run INPUT OUTPUT [--eager] < PROGRAM
    INPUT holds the bytes of arrays, OUTPUT gets those of results. A program is lines of words:
      begin                           a scope
      x = data f32 2x3 OFFSET         an array of INPUT; "scalar" is the shape without dimensions
@@ -487,7 +487,8 @@ static char *contents(const char *path) {
 }
 
 int main(int argc, char **argv) {
-    if (argc != 3) stop("usage", "run INPUT OUTPUT < PROGRAM");
+    const bool eager = argc == 4 && strcmp(argv[3], "--eager") == 0;
+    if (argc != 3 && !eager) stop("usage", "run INPUT OUTPUT [--eager] < PROGRAM");
     static runner r;
     char line[1024];
     const char *name = getenv("QUERN_DEVICE");
@@ -498,7 +499,8 @@ int main(int argc, char **argv) {
         printf("skipped %s\n", qn_error_message(r.context));
         return 77;
     }
-    if (status || qn_tensors_create(device, NULL, &r.t)) stop("no tensors", qn_error_message(r.context));
+    if (status || qn_tensors_create(device, &(qn_tensors_desc){.eager = eager}, &r.t))
+        stop("no tensors", qn_error_message(r.context));
     r.input = contents(argv[1]);
     r.output = fopen(argv[2], "wb");
     if (!r.output) stop("cannot write", argv[2]);

@@ -350,4 +350,5 @@ def main():
     sys.exit(1 if batch.run() else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -51,8 +51,8 @@ def broadcasting(random, shape):
     return tuple(1 if random.integers(3) == 0 else s for s in part)
 
 
-def pair(random):
-    whole = random_shape(random)
+def pair(random, most=400):
+    whole = random_shape(random, 8, most)
     left, right = whole, broadcasting(random, whole)
     return (left, right) if random.integers(2) else (right, left)
 
@@ -198,4 +198,5 @@ def main():
     sys.exit(1 if batch.run() else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()
