@@ -10,7 +10,8 @@
 
    Where the iterations are known to be a multiple of four, nothing is left for the second loop, and it goes. The copies'
    counters are known not to overflow, which lets addresses share a base. Where loops carry no hints (WGSL), so do loops that count by the
-   group's size, which the compiler behind knows: work-items share out a tile by them. */
+   group's size, which the compiler behind knows: work-items share out a tile by them. What counts up to that size by a constant is left to
+   such a compiler, which knows how often it goes round. */
 #include "pass/tools.h"
 
 /* Larger bodies are left to compilers that unroll them: those behind PTX and SPIR-V do, NVIDIA's for OpenCL does not. */
@@ -134,12 +135,18 @@ static bool is_uneven(unroller *u, const counted *c) {
     return false;
 }
 
+static bool is_settled(const unroller *u, const counted *c) {
+    unsigned dims = 0;
+    return u->context->options->target.has_group_size && !c->stride &&
+           qn__ir_is_const(c->loop->operands[c->counter]) && is_group_size(c->bound, &dims);
+}
+
 static bool find(unroller *u, counted *c) {
     ir_region *body = c->loop->regions[0];
     c->room = u->context->options->target.wants_large_unrolled ? MAX_LARGE_BODY : MAX_BODY;
     c->round = body->last;
     return !c->loop->attr.unroll && c->round->op == IR_CONTINUE && c->round->attr.target == c->loop &&
-           find_head(c) && find_counter(u, c) && is_plain(c, body) && !is_uneven(u, c);
+           find_head(c) && find_counter(u, c) && !is_settled(u, c) && is_plain(c, body) && !is_uneven(u, c);
 }
 
 /* ---- copying ---- */
