@@ -9,9 +9,8 @@
                                               loop (%i = %m) { as before }
 
    Where the iterations are known to be a multiple of four, nothing is left for the second loop, and it goes. The copies'
-   counters are known not to overflow, which lets addresses share a base. Where loops carry no hints (WGSL), so do loops that count by the
-   group's size, which the compiler behind knows: work-items share out a tile by them. What counts up to that size by a constant is left to
-   such a compiler, which knows how often it goes round. */
+   counters are known not to overflow, which lets addresses share a base. What counts up to the group's size is left to a compiler that
+   knows it, and so how often the loop goes round. */
 #include "pass/tools.h"
 
 /* Larger bodies are left to compilers that unroll them: those behind PTX and SPIR-V do, NVIDIA's for OpenCL does not. */
@@ -22,11 +21,10 @@ typedef struct counted {
     ir_value *bound;
     uint32_t counter; /* which parameter */
     uint64_t step;
-    ir_value *stride; /* the step where it is the group's size; else NULL */
-    ir_op test;       /* IR_SLT, IR_ULT: counter < bound goes on */
-    bool inclusive;   /* and so does the bound itself */
-    uint32_t room;    /* instructions that the body may have */
-    bool convergent;  /* work-items act together in it */
+    ir_op test;      /* IR_SLT, IR_ULT: counter < bound goes on */
+    bool inclusive;  /* and so does the bound itself */
+    uint32_t room;   /* instructions that the body may have */
+    bool convergent; /* work-items act together in it */
 } counted;
 
 typedef struct unroller {
@@ -89,17 +87,6 @@ static bool is_group_size(const ir_value *value, unsigned *dims) {
     }
 }
 
-static bool find_step(const unroller *u, counted *c, ir_value *step) {
-    unsigned dims = 0;
-    if (qn__ir_is_const(step)) {
-        c->step = step->bits[0];
-        return c->step > 0 && c->step <= MAX_STEP;
-    }
-    c->stride = step;
-    return u->context->options->target.lacks_loop_hints && c->test == IR_ULT && !c->inclusive &&
-           qn__is_visible(step, c->loop) && is_group_size(step, &dims);
-}
-
 static bool find_counter(const unroller *u, counted *c) {
     const ir_value *test = c->head->operands[0];
     c->inclusive = qn__defined_by(test, IR_SLE) || qn__defined_by(test, IR_ULE);
@@ -115,8 +102,11 @@ static bool find_counter(const unroller *u, counted *c) {
         return false;
     c->counter = counter->index;
     const ir_value *next = c->round->operands[c->counter];
-    return qn__defined_by(next, IR_ADD) && next->def->operands[0] == counter &&
-           find_step(u, c, next->def->operands[1]);
+    if (!qn__defined_by(next, IR_ADD) || next->def->operands[0] != counter ||
+        !qn__ir_is_const(next->def->operands[1]))
+        return false;
+    c->step = next->def->operands[1]->bits[0];
+    return c->step > 0 && c->step <= MAX_STEP;
 }
 
 /* Whether work-items may go round a different number of times: for some, most iterations are those that are left over.
@@ -137,8 +127,8 @@ static bool is_uneven(unroller *u, const counted *c) {
 
 static bool is_settled(const unroller *u, const counted *c) {
     unsigned dims = 0;
-    return u->context->options->target.has_group_size && !c->stride &&
-           qn__ir_is_const(c->loop->operands[c->counter]) && is_group_size(c->bound, &dims);
+    return u->context->options->target.has_group_size && qn__ir_is_const(c->loop->operands[c->counter]) &&
+           is_group_size(c->bound, &dims);
 }
 
 static bool find(unroller *u, counted *c) {
@@ -175,10 +165,6 @@ static ir_value *mapped(ir_value *const *map, uint32_t count, ir_value *value) {
 /* Below it there are COPIES iterations to go: the bound less all steps but one, where that is no less than the least. An
    inclusive bound is one more, which it may not be able to be; so it is one less that is taken away. */
 static ir_value *make_limit(unroller *u, ir_builder *b, const counted *c) {
-    if (c->stride) {
-        ir_value *past = qn__ir_op2(b, IR_MUL, c->stride, constant(u, c, COPIES - 1));
-        return qn__ir_op2(b, IR_SUB, qn__ir_op2(b, IR_UMAX, c->bound, past), past);
-    }
     const uint64_t ahead = (COPIES - 1) * c->step - c->inclusive;
     const bool is_signed = c->test == IR_SLT;
     const uint64_t least = is_signed ? UINT64_C(1) << (qn__ir_bits(c->bound->type) - 1) : 0;
@@ -207,7 +193,7 @@ static void fill(unroller *u, ir_builder *b, const counted *c, ir_instr *wide) {
 static ir_value **results_of(const unroller *u, const counted *c, const ir_instr *wide) {
     const ir_value *start = c->loop->operands[c->counter];
     const ir_instr *leave = c->head->regions[1]->last;
-    if (c->inclusive || c->stride || !qn__ir_is_const(start) || !qn__ir_is_const(c->bound)) return NULL;
+    if (c->inclusive || !qn__ir_is_const(start) || !qn__ir_is_const(c->bound)) return NULL;
     const unsigned shift = 64 - qn__ir_bits(start->type);
     const uint64_t from = start->bits[0] << shift, to = c->bound->bits[0] << shift;
     const bool enters = c->test == IR_SLT ? (int64_t)from < (int64_t)to : from < to;

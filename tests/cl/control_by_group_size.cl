@@ -1,4 +1,4 @@
-// Work-items share out what is more than them: loops that count by the group's size, four iterations at once where four are left.
+// Work-items share out what is more than them by loops that count by the group's size.
 // options: -qn-tune=four-iterations
 // kernel: run
 // global: 6,2
