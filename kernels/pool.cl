@@ -4,13 +4,91 @@
 #include "element.h"
 #include "pack.h"
 
-#if V > 1
+#if V > 1 || defined TOGETHER
 PACK(few, FROM, V, FEW_WORD)
 PACK(few_taps, uchar, V, TAPS_WORD)
+#ifndef TOGETHER
 PACK(many, FROM, V * SX, MANY_WORD)
 #endif
+#endif
 
-#ifdef LARGEST
+#ifdef TOGETHER
+// Planes that lie inside each other, `inner` of them: channels of a pixel. A work-item has V neighbours of one pixel.
+
+// Global size: packs of all pixels that windows stand for.
+kernel void largest_together(PLACE rows, PLACE columns, PLACE out_rows, PLACE out_columns, PLACE inner, ulong from_begin,
+                             global const FROM *restrict from, ulong to_begin, global FROM *restrict to,
+                             ulong taps_begin, global uchar *restrict taps) {
+    const PLACE packs = inner / V, id = (PLACE)get_global_id(0), window = id / packs, c = (id - window * packs) * V,
+                line = window / out_columns, column = window - line * out_columns, image = line / out_rows,
+                row = line - image * out_rows;
+    const PLACE y0 = row * SY - PY, x0 = column * SX - PX;
+    global const FROM *in = from + from_begin + (size_t)image * rows * columns * inner + c;
+    VALUE best[V];
+    int tap[V];
+    #pragma unroll
+    for (int k = 0; k < V; k++) {
+        best[k] = -INFINITY;
+        tap[k] = (int)max(-y0, (PLACE)0) * KX + (int)max(-x0, (PLACE)0);
+    }
+    #pragma unroll
+    for (int t = 0; t < KY * KX; t++) {
+        const PLACE y = y0 + t / KX, x = x0 + t % KX;
+        if (y < 0 || y >= rows || x < 0 || x >= columns) continue;
+        const few pack = few_load(in + ((size_t)y * columns + x) * inner);
+        #pragma unroll
+        for (int k = 0; k < V; k++) {
+            const VALUE e = (VALUE)pack.e[k];
+            const bool is_larger = e > best[k] || e != e;
+            best[k] = is_larger ? e : best[k];
+            tap[k] = is_larger ? t : tap[k];
+        }
+    }
+    few out;
+    few_taps out_taps;
+    #pragma unroll
+    for (int k = 0; k < V; k++) {
+        out.e[k] = best[k];
+        out_taps.e[k] = (uchar)tap[k];
+    }
+    const size_t place = (size_t)window * inner + c;
+#ifndef NO_VALUES
+    few_store(to + (to_begin + place), out);
+#endif
+#ifndef NO_TAPS
+    few_taps_store(taps + (taps_begin + place), out_taps);
+#endif
+}
+
+// Global size: packs of all pixels.
+kernel void spread_together(PLACE rows, PLACE columns, PLACE out_rows, PLACE out_columns, PLACE inner,
+                            ulong from_begin, global const FROM *restrict from, ulong taps_begin,
+                            global const uchar *restrict taps, ulong to_begin, global FROM *restrict to) {
+    const PLACE packs = inner / V, id = (PLACE)get_global_id(0), pixel = id / packs, c = (id - pixel * packs) * V,
+                line = pixel / columns, x = pixel - line * columns + PX, image = line / rows,
+                y = line - image * rows + PY;
+    const size_t before = (size_t)image * out_rows * out_columns;
+    VALUE sum[V];
+    #pragma unroll
+    for (int k = 0; k < V; k++) sum[k] = 0;
+    #pragma unroll
+    for (int i = 0; i < ((KY - 1) / SY + 1) * ((KX - 1) / SX + 1); i++) {
+        const PLACE wy = y / SY - i / ((KX - 1) / SX + 1), wx = x / SX - i % ((KX - 1) / SX + 1), ky = y - wy * SY,
+                    kx = x - wx * SX;
+        if (wy < 0 || wy >= out_rows || wx < 0 || wx >= out_columns || ky >= KY || kx >= KX) continue;
+        const size_t place = (before + (size_t)wy * out_columns + wx) * inner + c;
+        const few g = few_load(from + (from_begin + place));
+        const few_taps chosen = few_taps_load(taps + (taps_begin + place));
+        #pragma unroll
+        for (int k = 0; k < V; k++) sum[k] += chosen.e[k] == ky * KX + kx ? (VALUE)g.e[k] : 0;
+    }
+    few out;
+    #pragma unroll
+    for (int k = 0; k < V; k++) out.e[k] = sum[k];
+    few_store(to + (to_begin + (size_t)pixel * inner + c), out);
+}
+
+#elif defined LARGEST
 #define SPAN ((V - 1) * SX + KX) // of a row, that V windows reach over
 
 // Elements from x on, which is PX before a pack. Beyond the row there is what is larger than nothing.

@@ -16,6 +16,7 @@ typedef struct request {
     const uint32_t *window, *padding;
     uint32_t stride[2];
     bool backward;
+    bool together; /* planes are channels that lie together */
 } request;
 
 typedef struct plan {
@@ -44,10 +45,46 @@ static bool goes_by_tiles(const request *r, uint32_t width) {
            (uint64_t)r->stride[0] * r->stride[1] * width <= MOST_TILE;
 }
 
+typedef struct options {
+    char text[512];
+    int length;
+} options;
+
+static options options_of(const request *r, uint32_t width) {
+    const qn__element_info *e = qn__element(r->plane.type);
+    const uint64_t elements = qn_array_count(&r->plane), windows = qn_array_count(&r->windows);
+    const uint64_t reach = elements > windows ? elements : windows;
+    options o;
+    o.length = snprintf(
+        o.text, sizeof o.text,
+        "-D FROM=%s -D VALUE=%s -D KY=%u -D KX=%u -D SY=%u -D SX=%u -D PY=%u -D PX=%u -D V=%u -D FEW_WORD=%s "
+        "-D TAPS_WORD=%s -D PLACE=%s%s%s",
+        e->storage, e->value, r->window[0], r->window[1], r->stride[0], r->stride[1], r->padding[0],
+        r->padding[1], width, qn__element_word(e->size * width), qn__element_word(width),
+        reach < (uint64_t)1 << 30 ? "int" : "long", r->windows.buffer ? "" : " -D NO_VALUES",
+        r->taps.buffer ? "" : " -D NO_TAPS");
+    return o;
+}
+
+/* Channels of a pixel lie together: packs of them. */
+static qn_status make_together(qn_kernels *kernels, const request *r, plan *p) {
+    const uint64_t inner = r->plane.sizes[r->plane.rank - 3];
+    uint32_t width = qn__is_processor(kernels) ? 1 : 16 / qn__element(r->plane.type)->size;
+    while (width > 1 &&
+           (inner % width || r->plane.offset % width || r->windows.offset % width || r->taps.offset % width))
+        width /= 2;
+    options o = options_of(r, width);
+    snprintf(o.text + o.length, sizeof o.text - (size_t)o.length, " -D TOGETHER");
+    p->range = (qn_range){.global = {qn_array_count(r->backward ? &r->plane : &r->windows) / width}};
+    return qn__variant_get(
+        kernels, &(qn__variant){"pool.cl", r->backward ? "spread_together" : "largest_together", o.text},
+        &p->kernel);
+}
+
 static qn_status make(qn_kernels *kernels, const void *given, void *out) {
     const request *r = given;
     plan *p = out;
-    const qn__element_info *e = qn__element(r->plane.type);
+    if (r->together) return make_together(kernels, r, p);
     uint32_t width = choose_width(kernels, r);
     const bool by_tiles = r->backward && goes_by_tiles(r, width);
     if (r->backward && !by_tiles) width = 1;
@@ -58,27 +95,17 @@ static qn_status make(qn_kernels *kernels, const void *given, void *out) {
     const bool has_few = width > 1 && lies_in_packs(&r->windows, width) && r->taps.offset % width == 0 &&
                          packs * width <= side(&r->windows, 1),
                has_many = width > 1 && lies_in_packs(&r->plane, many) && packs * many <= side(&r->plane, 1);
-    const uint64_t elements = qn_array_count(&r->plane), windows = qn_array_count(&r->windows),
+    const uint64_t elements = qn_array_count(&r->plane),
                    planes = elements / side(&r->plane, 0) / side(&r->plane, 1);
-    const uint64_t reach = elements > windows ? elements : windows;
-    char options[512];
-    int at = snprintf(
-        options, sizeof options,
-        "-D FROM=%s -D VALUE=%s -D KY=%u -D KX=%u -D SY=%u -D SX=%u -D PY=%u -D PX=%u -D V=%u -D PLACE=%s",
-        e->storage, e->value, r->window[0], r->window[1], r->stride[0], r->stride[1], r->padding[0],
-        r->padding[1], width, reach < (uint64_t)1 << 30 ? "int" : "long");
-    at += snprintf(options + at, sizeof options - (size_t)at, "%s%s%s%s%s", r->backward ? "" : " -D LARGEST",
-                   by_tiles ? " -D TILE" : "", r->windows.buffer ? "" : " -D NO_VALUES",
-                   r->taps.buffer ? "" : " -D NO_TAPS", has_few ? " -D FEW" : "");
-    if (width > 1)
-        snprintf(options + at, sizeof options - (size_t)at,
-                 " -D FEW_WORD=%s -D TAPS_WORD=%s -D MANY_WORD=%s%s", qn__element_word(e->size * width),
-                 qn__element_word(width), qn__element_word(e->size * many), has_many ? " -D MANY" : "");
+    options o = options_of(r, width);
+    snprintf(o.text + o.length, sizeof o.text - (size_t)o.length, " -D MANY_WORD=%s%s%s%s%s",
+             qn__element_word(qn__element(r->plane.type)->size * many), r->backward ? "" : " -D LARGEST",
+             by_tiles ? " -D TILE" : "", has_few ? " -D FEW" : "", has_many ? " -D MANY" : "");
     const uint64_t items = !r->backward ? packs * side(&r->windows, 0) * planes
                            : by_tiles   ? packs * divide_up(side(&r->plane, 0), r->stride[0]) * planes
                                         : elements;
     p->range = (qn_range){.global = {items}};
-    return qn__variant_get(kernels, &(qn__variant){"pool.cl", r->backward ? "spread" : "largest", options},
+    return qn__variant_get(kernels, &(qn__variant){"pool.cl", r->backward ? "spread" : "largest", o.text},
                            &p->kernel);
 }
 
@@ -188,7 +215,7 @@ static qn_status run_packed(qn_kernels *kernels, qn_stream *stream, const reques
         qn__key_add(&key, r->padding[i]);
     }
     qn__key_add(&key, (r->plane.offset % 16) << 32 | (r->windows.offset % 16) << 16 |
-                          (r->taps.offset % 16) << 8 | (r->windows.buffer != NULL) << 2 |
+                          (r->taps.offset % 16) << 8 | r->together << 3 | (r->windows.buffer != NULL) << 2 |
                           (r->taps.buffer != NULL) << 1 | r->backward);
     plan p;
     const qn_status status = qn__plan_get(kernels, &pool_op, &key, r, &p);
@@ -196,17 +223,17 @@ static qn_status run_packed(qn_kernels *kernels, qn_stream *stream, const reques
     const qn_array *first = r->backward ? &r->windows : &r->plane,
                    *second = r->backward ? &r->taps : &r->windows,
                    *third = r->backward ? &r->plane : &r->taps;
-    const qn_arg args[] = {qn_arg_signed((int64_t)side(&r->plane, 0)),
-                           qn_arg_signed((int64_t)side(&r->plane, 1)),
-                           qn_arg_signed((int64_t)side(&r->windows, 0)),
-                           qn_arg_signed((int64_t)side(&r->windows, 1)),
-                           qn_arg_unsigned(first->offset),
-                           argument(first),
-                           qn_arg_unsigned(second->offset),
-                           argument(second),
-                           qn_arg_unsigned(third->offset),
-                           argument(third)};
-    return qn_launch(stream, p.kernel, &p.range, args, sizeof args / sizeof *args);
+    qn_arg args[11];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < 4; i++)
+        args[count++] = qn_arg_signed((int64_t)side(i < 2 ? &r->plane : &r->windows, i % 2));
+    if (r->together) args[count++] = qn_arg_signed((int64_t)r->plane.sizes[r->plane.rank - 3]);
+    for (uint32_t i = 0; i < 3; i++) {
+        const qn_array *a = i == 0 ? first : i == 1 ? second : third;
+        args[count++] = qn_arg_unsigned(a->offset);
+        args[count++] = argument(a);
+    }
+    return qn_launch(stream, p.kernel, &p.range, args, count);
 }
 
 /* A contiguous copy where there is none: of what is read with its elements. */
@@ -217,7 +244,27 @@ static qn_status open(qn_kernels *kernels, qn_stream *stream, const qn_array *ar
     return read ? qn__packed_open(kernels, stream, array, packed) : qn__packed_blank(kernels, array, packed);
 }
 
+/* Whether the dimension before rows and columns is the innermost, and nothing is between. */
+static bool lies_together(const qn_array *a) {
+    const uint32_t rank = a->rank;
+    if (rank < 3 || a->sizes[rank - 3] < 2) return false;
+    qn_array usual = *a;
+    const uint32_t order[] = {rank - 2, rank - 1, rank - 3};
+    for (uint32_t i = 0; i < 3; i++) {
+        usual.sizes[rank - 3 + i] = a->sizes[order[i]];
+        usual.strides[rank - 3 + i] = a->strides[order[i]];
+    }
+    return qn__array_is_packed(&usual);
+}
+
 static qn_status run(qn_kernels *kernels, qn_stream *stream, const request *r) {
+    const bool has_values = r->windows.buffer, has_taps = r->taps.buffer;
+    if (lies_together(&r->plane) && (!has_values || lies_together(&r->windows)) &&
+        (!has_taps || lies_together(&r->taps))) {
+        request direct = *r;
+        direct.together = true;
+        return run_packed(kernels, stream, &direct);
+    }
     qn__packed plane = {0}, windows = {0}, taps = {0};
     qn_status status = open(kernels, stream, &r->plane, !r->backward, &plane);
     if (!status) status = open(kernels, stream, &r->windows, r->backward, &windows);

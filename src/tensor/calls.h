@@ -6,6 +6,7 @@
 
 qn__finishing_call qn__matmul_run;                         /* matmul.c */
 qn__finishing_call qn__convolve_run;                       /* convolve.c */
+uint32_t qn__convolve_channels(const qn__node *node);      /* the dimension of its result that they are */
 qn__call qn__convolve_input_run, qn__convolve_weights_run; /* convolve.c */
 qn__gradient qn__convolve_gradient, qn__convolve_input_gradient, qn__convolve_weights_gradient;
 qn__call qn__max_pool_run, qn__max_pool_backward_run; /* pool.c */

@@ -4,11 +4,12 @@
 #include <string.h>
 
 #include "tensor/calls.h"
+#include "tensor/plan.h"
 
 /* ---- the calls ---- */
 
 /* Where an op's integers are. */
-enum { STRIDE = 0, PADDING = 2, DILATION = 4, GROUPS = 6 };
+enum { STRIDE = 0, PADDING = 2, DILATION = 4, GROUPS = 6, TOGETHER = 7 };
 
 #define PARAMETERS(node)                                                                                     \
     .stride = {(uint32_t)(node)->attributes.integers[STRIDE],                                                \
@@ -19,14 +20,24 @@ enum { STRIDE = 0, PADDING = 2, DILATION = 4, GROUPS = 6 };
                  (uint32_t)(node)->attributes.integers[DILATION + 1]},                                       \
     .groups = (uint32_t)(node)->attributes.integers[GROUPS]
 
+uint32_t qn__convolve_channels(const qn__node *node) { return node->attributes.integers[TOGETHER] ? 3 : 1; }
+
+/* Images in the usual order. */
+static qn_array result_of(const qn__node *node, const qn_array *results) {
+    return node->attributes.integers[TOGETHER] ? qn_array_permute(results[0], (const uint32_t[]){0, 3, 1, 2})
+                                               : results[0];
+}
+
 qn_status qn__convolve_run(qn_tensors *tensors, const qn__node *node, const qn_array *sources,
                            const qn_array *results, const qn__finish *finish) {
-    qn_convolve_desc desc = {.from = sources[0], .weights = sources[1], .to = results[0], PARAMETERS(node)};
+    qn_convolve_desc desc = {
+        .from = sources[0], .weights = sources[1], .to = result_of(node, results), PARAMETERS(node)};
     if (finish->bias.buffer) { /* it has been broadcast to the result */
+        const uint32_t channels = qn__convolve_channels(node);
         desc.bias = finish->bias;
         desc.bias.rank = 1;
-        desc.bias.sizes[0] = finish->bias.sizes[1];
-        desc.bias.strides[0] = finish->bias.strides[1];
+        desc.bias.sizes[0] = finish->bias.sizes[channels];
+        desc.bias.strides[0] = finish->bias.strides[channels];
     }
     return qn_kernels_convolve(tensors->kernels, tensors->stream, &desc);
 }
@@ -36,7 +47,7 @@ qn_status qn__convolve_input_run(qn_tensors *tensors, const qn__node *node, cons
     return qn_kernels_convolve_backward_input(
         tensors->kernels, tensors->stream,
         &(qn_convolve_backward_input_desc){
-            .gradient = sources[0], .weights = sources[1], .to = results[0], PARAMETERS(node)});
+            .gradient = sources[0], .weights = sources[1], .to = result_of(node, results), PARAMETERS(node)});
 }
 
 qn_status qn__convolve_weights_run(qn_tensors *tensors, const qn__node *node, const qn_array *sources,
@@ -47,14 +58,46 @@ qn_status qn__convolve_weights_run(qn_tensors *tensors, const qn__node *node, co
             .gradient = sources[0], .from = sources[1], .to = results[0], PARAMETERS(node)});
 }
 
+enum { LEAST_TOGETHER = 16 /* channels that the library's own kernels for it begin with */ };
+
+/* Whether images lie with their channels together. */
+static bool lies_together(qn__node *images) {
+    const qn_array a = qn__call_source(images).array;
+    return a.sizes[1] > 1 && a.sizes[2] * a.sizes[3] > 1 && a.strides[1] == 1;
+}
+
+/* Whether resulting images shall: where it is computed so, and where the images that are given do. */
+static bool puts_together(qn__op op, const qn_tensor *images, const uint64_t *sizes,
+                          const qn__attributes *like) {
+    const qn_tensors *tensors = images->owner;
+    if (op == QN__OP_CONVOLVE_WEIGHTS || qn__tensors_on_processor(tensors)) return false;
+    const bool is_half = images->node->type == QN_F16 || images->node->type == QN_BF16;
+    if (is_half && (tensors->info.capabilities & QN_CAN_COPY_TILES) && like->integers[GROUPS] == 1 &&
+        sizes[1] >= LEAST_TOGETHER)
+        return true;
+    return lies_together(images->node);
+}
+
 /* A call of two tensors of one type; `like`: whose attributes it has. Sizes fit already. */
 static qn_tensor *call(qn__op op, qn_tensor *a, qn_tensor *b, const uint64_t *sizes,
                        const qn__attributes *like) {
     if (a->status || b->status) return a->status ? a : b;
     qn__node *const sources[] = {a->node, b->node};
-    qn__node *node = qn__call_node(a->owner, op, (qn_element)a->node->type, 4, sizes, sources, 2);
+    const bool together = puts_together(op, a, sizes, like);
+    uint64_t own[4];
+    memcpy(own, sizes, sizeof own);
+    if (together) qn__channels_order(own);
+    qn__node *node = qn__call_node(a->owner, op, (qn_element)a->node->type, 4, own, sources, 2);
     if (node) node->attributes = *like;
-    return qn__handle(a->owner, node);
+    if (node) node->attributes.integers[TOGETHER] = together;
+    return qn__handle(a->owner, together ? qn__channels_view(node) : node);
+}
+
+/* The gradient by what a call gave, in the usual order. */
+static qn_tensor *usual_gradient(const qn__backward *b) {
+    if (!b->node->attributes.integers[TOGETHER]) return b->gradient;
+    qn__node_retain(b->gradient->node);
+    return qn__handle(b->tensors, qn__channels_view(b->gradient->node));
 }
 
 /* ---- gradients ---- */
@@ -62,28 +105,31 @@ static qn_tensor *call(qn__op op, qn_tensor *a, qn_tensor *b, const uint64_t *si
 void qn__convolve_gradient(qn__backward *b) {
     const qn__node *n = b->node;
     const qn__attributes *like = &n->attributes;
+    qn_tensor *gradient = usual_gradient(b);
     if (qn__wants_gradient(b, 0))
-        b->given[0] = call(QN__OP_CONVOLVE_INPUT, b->gradient, b->sources[1], n->sources[0]->sizes, like);
+        b->given[0] = call(QN__OP_CONVOLVE_INPUT, gradient, b->sources[1], n->sources[0]->sizes, like);
     if (qn__wants_gradient(b, 1))
-        b->given[1] = call(QN__OP_CONVOLVE_WEIGHTS, b->gradient, b->sources[0], n->sources[1]->sizes, like);
+        b->given[1] = call(QN__OP_CONVOLVE_WEIGHTS, gradient, b->sources[0], n->sources[1]->sizes, like);
 }
 
 void qn__convolve_input_gradient(qn__backward *b) {
     const qn__node *n = b->node;
     const qn__attributes *like = &n->attributes;
+    qn_tensor *gradient = usual_gradient(b);
     if (qn__wants_gradient(b, 0))
-        b->given[0] = call(QN__OP_CONVOLVE, b->gradient, b->sources[1], n->sources[0]->sizes, like);
+        b->given[0] = call(QN__OP_CONVOLVE, gradient, b->sources[1], n->sources[0]->sizes, like);
     if (qn__wants_gradient(b, 1))
-        b->given[1] = call(QN__OP_CONVOLVE_WEIGHTS, b->sources[0], b->gradient, n->sources[1]->sizes, like);
+        b->given[1] = call(QN__OP_CONVOLVE_WEIGHTS, b->sources[0], gradient, n->sources[1]->sizes, like);
 }
 
 void qn__convolve_weights_gradient(qn__backward *b) {
     const qn__node *n = b->node;
     const qn__attributes *like = &n->attributes;
+    qn_tensor *gradient = usual_gradient(b);
     if (qn__wants_gradient(b, 0))
-        b->given[0] = call(QN__OP_CONVOLVE, b->sources[1], b->gradient, n->sources[0]->sizes, like);
+        b->given[0] = call(QN__OP_CONVOLVE, b->sources[1], gradient, n->sources[0]->sizes, like);
     if (qn__wants_gradient(b, 1))
-        b->given[1] = call(QN__OP_CONVOLVE_INPUT, b->sources[0], b->gradient, n->sources[1]->sizes, like);
+        b->given[1] = call(QN__OP_CONVOLVE_INPUT, b->sources[0], gradient, n->sources[1]->sizes, like);
 }
 
 /* ---- what is asked for ---- */

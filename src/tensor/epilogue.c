@@ -1,6 +1,7 @@
 /* Epilogues: maps behind a product or a convolution which its kernel does before it stores, as far as kernels.h has them:
    scale * activation(alpha y + bias) + residual, converted. A chain of maps is followed from a call upwards while each has the one before it as a
    source, nobody else needs that one, and the other operand is a number or can be read from memory. The last one becomes the call's result. */
+#include "tensor/calls.h"
 #include "tensor/plan.h"
 
 /* How far a chain has come; each part comes at most once, in this order. */
@@ -49,8 +50,10 @@ static bool is_readable(const chain *c, qn__node *operand) {
 /* Convolutions add a number for each output, of their own type. */
 static bool is_of_channels(const qn__node *call, qn__node *operand) {
     const qn_array a = qn__call_source(operand).array;
-    return operand->type == call->type && a.strides[1] != 0 && a.strides[0] == 0 && a.strides[2] == 0 &&
-           a.strides[3] == 0;
+    const uint32_t channels = qn__convolve_channels(call);
+    for (uint32_t d = 0; d < a.rank; d++)
+        if ((a.strides[d] != 0) != (d == channels)) return false;
+    return operand->type == call->type;
 }
 
 static bool add_operand(chain *c, qn__node *operand) {

@@ -184,6 +184,11 @@ static qn_tensor *turned_product(const qn__backward *b) {
 
 static void gradient_permute(qn__backward *b) {
     if ((b->given[0] = turned_product(b))) return;
+    if (qn__channels_are_turned(b->node)) {
+        qn__node_retain(G->node);
+        b->given[0] = qn__handle(b->tensors, qn__channels_view(G->node));
+        return;
+    }
     qn_axes back = {.count = b->node->rank};
     for (uint32_t d = 0; d < b->node->rank; d++) back.axes[b->node->attributes.order[d]] = (int32_t)d;
     b->given[0] = b->node->rank ? qn_permute(G, back) : G;

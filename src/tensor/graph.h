@@ -277,6 +277,21 @@ qn_tensor *qn__index_tensor(qn_tensors *tensors, uint64_t count);
 /* The place along an axis of that shape, QN_I64. */
 qn__node *qn__index_node(qn_tensors *tensors, uint32_t rank, const uint64_t *sizes, uint32_t axis);
 
+/* ---- channels.c ---- */
+
+/* Four sizes as they are where channels lie together. */
+void qn__channels_order(uint64_t *sizes);
+/* The usual order of such a node, whose count passes over, as a marked view. */
+qn__node *qn__channels_view(qn__node *node);
+/* What a marked view shows; NULL: it is none. */
+qn__node *qn__channels_below(const qn__node *node);
+/* A node of four dimensions, whose count passes over, in the order of one with channels together. */
+qn__node *qn__channels_turn(qn__node *node);
+/* Whether that made it. */
+bool qn__channels_are_turned(const qn__node *node);
+/* Dimensions of a marked view, as bits, as those of what it shows. */
+uint32_t qn__channels_axes(uint32_t bits);
+
 /* ---- views.c ---- */
 
 /* The node broadcast to the shape, which fits; the caller's count passes over. */
@@ -286,6 +301,8 @@ qn__node *qn__reshape_node(qn__node *node, uint32_t rank, const uint64_t *sizes)
 qn__node *qn__slice_node(qn__node *node, uint32_t d, int64_t from, int64_t step, uint64_t count);
 /* `value`, without dimensions, before and behind along dimension d; both counts pass over. */
 qn__node *qn__pad_node(qn__node *node, uint32_t d, uint64_t before, uint64_t after, qn__node *value);
+/* Whether what is below a view can stand in its place: nothing stops or begins at the view. */
+bool qn__view_is_clear(const qn__node *view);
 /* Where axis `axis` is, from 0; false: there is none such. */
 bool qn__axis(int32_t axis, uint32_t rank, uint32_t *place);
 /* The axes as bits; a failed tensor where one is wrong or there twice. */

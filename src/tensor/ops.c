@@ -126,7 +126,7 @@ static qn__node *cast_below(qn__node *turned, qn_element type) {
 
 qn__node *qn__cast_node(qn__node *node, qn_element type) {
     if (!node || node->type == type) return node;
-    if (node->op == QN__OP_PERMUTE && !node->realised && !node->is_leaf) {
+    if (node->op == QN__OP_PERMUTE && qn__view_is_clear(node)) {
         qn__node *view = cast_below(node, type);
         qn__node_release(node);
         return view;
@@ -154,12 +154,23 @@ static qn__node *prepare(const request *r, uint32_t i) {
     return qn__expand_node(qn__cast_node(node, type), r->rank, r->sizes);
 }
 
+/* Operands in the order of one whose channels lie together. */
+static bool turn_operands(const request *r, qn__node **sources) {
+    bool complete = true;
+    for (uint32_t i = 0; i < r->count; i++)
+        complete = (sources[i] = qn__channels_turn(sources[i])) && complete;
+    return complete;
+}
+
 static qn_tensor *make(const request *r) {
     const qn_element type = qn__ops[r->op].rule == QN__TRUTH ? QN_BOOL : r->computed;
     qn__node *sources[OPERANDS] = {NULL}, *node = NULL;
-    bool complete = true;
+    bool complete = true, turned = false;
     for (uint32_t i = 0; i < r->count && complete; i++) complete = (sources[i] = prepare(r, i)) != NULL;
+    for (uint32_t i = 0; i < r->count && complete; i++) turned = turned || qn__channels_below(sources[i]);
+    if (complete && turned) complete = turn_operands(r, sources);
     if (complete) node = qn__map_node(r->tensors, r->op, type, sources, r->count);
+    if (turned) node = qn__channels_view(node);
     for (uint32_t i = 0; i < r->count; i++) qn__node_release(sources[i]);
     return qn__handle(r->tensors, node);
 }

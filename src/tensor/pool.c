@@ -15,28 +15,36 @@ typedef struct side {
 
 /* ---- the calls ---- */
 
-/* Where an op's integers are; LOGGED: the call's own result is which elements were chosen. */
-enum { WINDOW = 0, STRIDE = 2, PADDING = 4, LOGGED = 6 };
+/* Where an op's integers are. LOGGED: the call's own result is which elements were chosen; TOGETHER: the node's images have channels last. */
+enum { WINDOW = 0, STRIDE = 2, PADDING = 4, LOGGED = 6, TOGETHER = 7 };
 
 #define PAIR(node, at)                                                                                       \
     { (uint32_t)(node)->attributes.integers[at], (uint32_t)(node)->attributes.integers[(at) + 1] }
 #define PARAMETERS(node)                                                                                     \
     .window = PAIR(node, WINDOW), .stride = PAIR(node, STRIDE), .padding = PAIR(node, PADDING)
 
+/* Images in the usual order. */
+static qn_array usual(const qn__node *node, const qn_array *array) {
+    return node->attributes.integers[TOGETHER] && array->buffer
+               ? qn_array_permute(*array, (const uint32_t[]){0, 3, 1, 2})
+               : *array;
+}
+
 qn_status qn__max_pool_run(qn_tensors *tensors, const qn__node *node, const qn_array *sources,
                            const qn_array *results) {
     const bool logged = node->attributes.integers[LOGGED] != 0;
-    qn_max_pool_desc desc = {.from = sources[0], .to = results[logged], PARAMETERS(node)};
-    if (logged) desc.taps = results[0];
+    qn_max_pool_desc desc = {.from = sources[0], .to = usual(node, &results[logged]), PARAMETERS(node)};
+    if (logged) desc.taps = usual(node, &results[0]);
     return qn_kernels_max_pool(tensors->kernels, tensors->stream, &desc);
 }
 
 qn_status qn__max_pool_backward_run(qn_tensors *tensors, const qn__node *node, const qn_array *sources,
                                     const qn_array *results) {
-    return qn_kernels_max_pool_backward(
-        tensors->kernels, tensors->stream,
-        &(qn_max_pool_backward_desc){
-            .gradient = sources[0], .taps = sources[1], .to = results[0], PARAMETERS(node)});
+    const qn_max_pool_backward_desc desc = {.gradient = usual(node, &sources[0]),
+                                            .taps = usual(node, &sources[1]),
+                                            .to = usual(node, &results[0]),
+                                            PARAMETERS(node)};
+    return qn_kernels_max_pool_backward(tensors->kernels, tensors->stream, &desc);
 }
 
 static bool is_tracked(const qn_tensor *x) { return x->node->needs_gradient && !x->owner->no_gradient; }
@@ -46,9 +54,11 @@ static qn_tensor *by_kernel(qn_tensor *x, const side *sides) {
     const bool logged = is_tracked(x);
     const uint32_t rank = from->rank;
     const qn_element type = (qn_element)from->type;
+    const bool together = qn__channels_below(from) && !x->owner->tracing;
     uint64_t sizes[QN_MAX_RANK];
     memcpy(sizes, from->sizes, sizeof sizes);
     for (uint32_t i = 0; i < 2; i++) sizes[rank - 2 + i] = sides[i].count;
+    if (together) qn__channels_order(sizes);
     qn__node *call =
         qn__call_node(x->owner, QN__OP_MAX_POOL, logged ? QN_U8 : type, rank, sizes, &x->node, 1);
     for (uint32_t i = 0; call && i < 2; i++) {
@@ -56,20 +66,27 @@ static qn_tensor *by_kernel(qn_tensor *x, const side *sides) {
         call->attributes.integers[STRIDE + i] = (int64_t)sides[i].stride;
         call->attributes.integers[PADDING + i] = (int64_t)sides[i].padding;
     }
-    if (!call || !logged) return qn__handle(x->owner, call);
-    call->attributes.integers[LOGGED] = 1;
-    qn__node *largest = qn__part_node(call, 1, type, rank, sizes);
-    qn__node_release(call);
-    return qn__handle(x->owner, largest);
+    qn__node *largest = call;
+    if (call) call->attributes.integers[TOGETHER] = together;
+    if (call && logged) {
+        call->attributes.integers[LOGGED] = 1;
+        largest = qn__part_node(call, 1, type, rank, sizes);
+        qn__node_release(call);
+    }
+    return qn__handle(x->owner, together ? qn__channels_view(largest) : largest);
 }
 
 void qn__max_pool_gradient(qn__backward *b) {
     const qn__node *n = b->node, *from = n->sources[0];
     qn__node *const sources[] = {b->gradient->node, b->value->node};
+    const bool together = n->attributes.integers[TOGETHER] != 0;
+    uint64_t sizes[QN_MAX_RANK];
+    memcpy(sizes, from->sizes, sizeof sizes);
+    if (together) qn__channels_order(sizes);
     qn__node *call = qn__call_node(b->tensors, QN__OP_MAX_POOL_BACKWARD, (qn_element)b->gradient->node->type,
-                                   from->rank, from->sizes, sources, 2);
+                                   from->rank, sizes, sources, 2);
     if (call) call->attributes = n->attributes;
-    b->given[0] = qn__handle(b->tensors, call);
+    b->given[0] = qn__handle(b->tensors, together ? qn__channels_view(call) : call);
 }
 
 /* The place of a window's first element along a dimension, for windows in a row or a column. */
@@ -79,17 +96,27 @@ static qn_tensor *firsts_along(const qn__node *n, uint32_t i, uint64_t count) {
     return i == 0 ? qn_unsqueeze(first, 1) : first;
 }
 
+/* A node's images in the usual order. */
+static qn_tensor *usual_images(const qn__node *n, qn_tensor *x) {
+    if (!n->attributes.integers[TOGETHER]) return x;
+    qn__node_retain(x->node);
+    return qn__handle(n->owner, qn__channels_view(x->node));
+}
+
 /* Of a gradient by the elements each window gets that of the one that it chose. */
 void qn__max_pool_backward_gradient(qn__backward *b) {
-    const qn__node *n = b->node, *windows = n->sources[0];
+    const qn__node *n = b->node;
+    qn_tensor *tap = qn_cast(usual_images(n, b->sources[1]), QN_I64), *g = usual_images(n, b->gradient);
+    if (tap->status || g->status) return;
     const uint32_t rank = n->rank;
-    const int64_t columns = (int64_t)n->sizes[rank - 1], taps = n->attributes.integers[WINDOW + 1];
-    qn_tensor *tap = qn_cast(b->sources[1], QN_I64);
-    qn_tensor *row = qn_add(firsts_along(n, 0, windows->sizes[rank - 2]), qn_floor_divide(tap, taps)),
-              *column = qn_add(firsts_along(n, 1, windows->sizes[rank - 1]), qn_remainder(tap, taps));
+    const uint64_t *windows = tap->node->sizes;
+    const int64_t columns = (int64_t)g->node->sizes[rank - 1], taps = n->attributes.integers[WINDOW + 1];
+    qn_tensor *row = qn_add(firsts_along(n, 0, windows[rank - 2]), qn_floor_divide(tap, taps)),
+              *column = qn_add(firsts_along(n, 1, windows[rank - 1]), qn_remainder(tap, taps));
     qn_tensor *place = qn_flatten(qn_add(qn_multiply(row, columns), column), -2, -1);
-    qn_tensor *chosen = qn_take_along_axis(qn_flatten(b->gradient, -2, -1), place, -1);
-    b->given[0] = qn_reshape(chosen, qn_tensor_shape(b->sources[0]));
+    qn_tensor *chosen = qn_take_along_axis(qn_flatten(g, -2, -1), place, -1);
+    chosen = qn_reshape(chosen, qn_tensor_shape(tap));
+    b->given[0] = n->attributes.integers[TOGETHER] ? qn_permute(chosen, QN_AXES(0, 2, 3, 1)) : chosen;
 }
 
 /* ---- slices ---- */

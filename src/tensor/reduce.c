@@ -2,14 +2,15 @@
 #include <math.h>
 #include <string.h>
 
-#include "tensor/graph.h"
+#include "tensor/plan.h"
 
 /* ---- long reductions to few results: in pieces, side by side, which are reduced then ---- */
 
 enum {
     GROUPS_A_UNIT = 8, /* pieces that keep a compute unit busy */
     WORTH = 8192,      /* elements that a piece should have */
-    ACROSS = 32        /* neighbouring results that one work-group makes */
+    ACROSS = 32,       /* neighbouring results that one work-group makes */
+    LEAST_ACROSS = 4   /* pieces of these: fewer are done as fast at once */
 };
 
 /* Whether the last dimension stays, so that neighbours in memory are of different results. */
@@ -28,8 +29,8 @@ static uint64_t count_pieces(const qn__node *node, uint32_t bits) {
     const bool across = lies_across(node, bits);
     const uint64_t groups = across ? (results + ACROSS - 1) / ACROSS : results;
     const uint64_t worth = across ? WORTH / ACROSS : WORTH;
-    const uint64_t most = elements / worth;
-    if (!groups || groups * 2 > wanted || most < 2) return 1;
+    const uint64_t most = elements / worth, least = across ? LEAST_ACROSS : 2;
+    if (!groups || groups * 2 > wanted || most < least) return 1;
     return wanted / groups < most ? wanted / groups : most;
 }
 
@@ -57,24 +58,59 @@ static qn__node *cut(qn__node *node, uint32_t d, uint64_t pieces) {
     return qn__reshape_node(node, node->rank + 1u, sizes);
 }
 
-/* Reduces pieces of what is to be reduced; what is left has one size of more than 1. NULL: not worth it, or without memory. */
+/* The first dimension of which each index can have pieces of its own, before one to cut; QN__NONE: there is none. */
+static uint32_t choose_whole(const qn__node *node, uint32_t bits, uint64_t pieces) {
+    for (uint32_t d = 0; d < node->rank; d++)
+        if ((bits >> d & 1) && node->sizes[d] > 1 && node->sizes[d] <= pieces && bits >> (d + 1)) return d;
+    return QN__NONE;
+}
+
+/* Reduces pieces of what is to be reduced; what is left has one size of more than 1, or two. NULL: not worth it, or without memory. */
 static qn__node *reduce_pieces(qn__node *node, qn__op op, uint32_t bits) {
-    uint32_t d = 0;
+    uint32_t d = 0, whole = QN__NONE;
     const uint64_t pieces = count_pieces(node, bits);
-    const uint64_t p = pieces > 1 && node->rank < QN_MAX_RANK ? choose_cut(node, bits, pieces, &d) : 1;
-    if (p == 1) return NULL;
-    const uint32_t below = bits & ((2u << d) - 1), above = bits & ~((1u << d) - 1);
+    if (pieces == 1 || node->rank == QN_MAX_RANK) return NULL;
+    uint64_t p = choose_cut(node, bits, pieces, &d);
+    const uint32_t other = p * 2 < pieces ? choose_whole(node, bits, pieces) : QN__NONE;
+    if (other != QN__NONE) {
+        uint32_t inside = other;
+        const uint64_t rest = choose_cut(node, bits & ~(1u << other), pieces / node->sizes[other], &inside);
+        if (rest * node->sizes[other] > p) {
+            whole = other;
+            d = inside;
+            p = rest;
+        }
+    }
+    if (p == 1 && whole == QN__NONE) return NULL;
+    const uint32_t inner = whole == QN__NONE ? bits : bits & ~(1u << whole);
+    uint64_t sizes[QN_MAX_RANK];
+    for (uint32_t i = 0; i < node->rank; i++)
+        sizes[i] = i == whole ? node->sizes[i] : i == d ? p : bits >> i & 1 ? 1 : node->sizes[i];
     qn__node_retain(node);
+    if (d == whole) return qn__reduce_node(node, op, inner, true);
+    const uint32_t below = inner & ((2u << d) - 1), above = inner & ~((1u << d) - 1);
     /* The cut dimension is d + 1 now, those behind it moved on; d is the pieces', which stays. */
     qn__node *parts = qn__reduce_node(cut(node, d, p), op, (below & ~(1u << d)) | above << 1, true);
-    uint64_t sizes[QN_MAX_RANK];
-    for (uint32_t i = 0; i < node->rank; i++) sizes[i] = i == d ? p : bits >> i & 1 ? 1 : node->sizes[i];
     return qn__reshape_node(parts, node->rank, sizes);
+}
+
+/* Of a view of channels that lie together: what it shows is reduced. */
+static qn__node *reduce_below(qn__node *node, qn__op op, uint32_t bits, bool keep) {
+    qn__node *below = qn__channels_below(node);
+    uint64_t left[QN_MAX_RANK];
+    uint32_t rank = 0;
+    for (uint32_t d = 0; d < node->rank; d++)
+        if (!(bits >> d & 1)) left[rank++] = node->sizes[d];
+    qn__node_retain(below);
+    qn__node_release(node);
+    qn__node *made = qn__channels_view(qn__reduce_node(below, op, qn__channels_axes(bits), true));
+    return keep ? made : qn__reshape_node(made, rank, left);
 }
 
 /* The reduction of a node, whose count passes over, along the axes in `bits`. */
 qn__node *qn__reduce_node(qn__node *node, qn__op op, uint32_t bits, bool keep) {
     if (!node) return NULL;
+    if (qn__channels_below(node)) return reduce_below(node, op, bits, keep);
     uint64_t kept[QN_MAX_RANK], left[QN_MAX_RANK];
     uint32_t rank = 0;
     for (uint32_t d = 0; d < node->rank; d++) {

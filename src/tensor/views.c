@@ -89,8 +89,24 @@ qn_tensor *qn_reshape(qn_tensor *x, qn_shape shape) {
     return qn__handle(tensors, qn__reshape_node(node, shape.rank, shape.sizes));
 }
 
+bool qn__view_is_clear(const qn__node *view) {
+    return !view->realised && !view->is_leaf && (view->needs_gradient || !view->sources[0]->needs_gradient);
+}
+
+/* Whether it is a view of something in another order, and this order is that one's own again. */
+static bool turns_back(const qn__node *node, const uint32_t *order) {
+    if (node->op != QN__OP_PERMUTE || !qn__view_is_clear(node)) return false;
+    for (uint32_t d = 0; d < node->rank; d++)
+        if (node->attributes.order[order[d]] != d) return false;
+    return true;
+}
+
 static qn_tensor *permute(qn_tensors *tensors, qn__node *node, const uint32_t *order) {
     uint64_t sizes[QN_MAX_RANK];
+    if (turns_back(node, order)) {
+        qn__node_retain(node->sources[0]);
+        return qn__handle(tensors, node->sources[0]);
+    }
     for (uint32_t d = 0; d < node->rank; d++) sizes[d] = node->sizes[order[d]];
     qn__node_retain(node);
     qn__node *made = view(node, QN__OP_PERMUTE, node->rank, sizes);

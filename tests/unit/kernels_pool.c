@@ -6,21 +6,25 @@ typedef struct pool_case {
     qn_element type;
     uint64_t sizes[4];
     uint32_t window[2], stride[2], padding[2];
-    bool turned; /* arrays are not contiguous */
+    enum { PLAIN, TOGETHER, TURNED } layout; /* channels together; rows and columns in each other's place */
 } pool_case;
 
 static const pool_case cases[] = {
-    {QN_F16, {2, 3, 12, 16}, {3, 3}, {2, 2}, {1, 1}, false},
-    {QN_F32, {2, 3, 12, 16}, {3, 3}, {2, 2}, {1, 1}, false},
-    {QN_BF16, {1, 2, 7, 13}, {3, 3}, {2, 2}, {1, 1}, false}, /* ends within packs */
-    {QN_F32, {1, 2, 9, 8}, {3, 2}, {1, 1}, {0, 0}, true},
-    {QN_F64, {1, 3, 6, 8}, {2, 2}, {0, 0}, {0, 0}, false}, /* side by side */
-    {QN_E5M2, {1, 1, 8, 16}, {2, 3}, {1, 2}, {1, 2}, false},
-    {QN_F16, {1, 2, 10, 24}, {2, 2}, {3, 3}, {0, 0}, false}, /* apart */
-    {QN_F32, {1, 1, 11, 20}, {5, 5}, {4, 4}, {2, 2}, true},
-    {QN_F32, {2, 1, 20, 24}, {16, 16}, {1, 3}, {8, 15}, false}, /* as many elements as there can be */
-    {QN_F16, {1, 2, 1, 70}, {1, 65}, {1, 2}, {0, 32}, false},
-    {QN_F32, {1, 1, 40, 8}, {7, 1}, {9, 5}, {3, 0}, false},
+    {QN_F16, {2, 3, 12, 16}, {3, 3}, {2, 2}, {1, 1}, PLAIN},
+    {QN_F32, {2, 3, 12, 16}, {3, 3}, {2, 2}, {1, 1}, PLAIN},
+    {QN_BF16, {1, 2, 7, 13}, {3, 3}, {2, 2}, {1, 1}, PLAIN}, /* ends within packs */
+    {QN_F32, {1, 2, 9, 8}, {3, 2}, {1, 1}, {0, 0}, TOGETHER},
+    {QN_F64, {1, 3, 6, 8}, {2, 2}, {0, 0}, {0, 0}, PLAIN}, /* side by side */
+    {QN_E5M2, {1, 1, 8, 16}, {2, 3}, {1, 2}, {1, 2}, PLAIN},
+    {QN_F16, {1, 2, 10, 24}, {2, 2}, {3, 3}, {0, 0}, PLAIN}, /* apart */
+    {QN_F32, {1, 1, 11, 20}, {5, 5}, {4, 4}, {2, 2}, TURNED},
+    {QN_F32, {2, 1, 20, 24}, {16, 16}, {1, 3}, {8, 15}, PLAIN}, /* as many elements as there can be */
+    {QN_F16, {1, 2, 1, 70}, {1, 65}, {1, 2}, {0, 32}, PLAIN},
+    {QN_F32, {1, 1, 40, 8}, {7, 1}, {9, 5}, {3, 0}, PLAIN},
+    {QN_F16, {2, 24, 7, 6}, {3, 3}, {2, 2}, {1, 1}, TOGETHER},
+    {QN_BF16, {1, 6, 8, 5}, {2, 3}, {1, 1}, {0, 2}, TOGETHER}, /* packs of two */
+    {QN_F64, {1, 3, 5, 5}, {3, 3}, {4, 4}, {0, 0}, TOGETHER},
+    {QN_F32, {1, 12, 20, 20}, {16, 16}, {2, 3}, {8, 8}, TOGETHER},
 };
 
 static uint32_t stride_of(const pool_case *c, int i) { return c->stride[i] ? c->stride[i] : c->window[i]; }
@@ -31,7 +35,8 @@ static uint64_t windows_along(const pool_case *c, int i) {
 
 static qn_array array_of(const pool_case *c, qn_element type, uint64_t rows, uint64_t columns) {
     const uint64_t *s = c->sizes;
-    if (!c->turned) return QN_ARRAY(NULL, type, s[0], s[1], rows, columns);
+    if (c->layout == PLAIN) return QN_ARRAY(NULL, type, s[0], s[1], rows, columns);
+    if (c->layout == TURNED) return qn_array_transpose(QN_ARRAY(NULL, type, s[0], s[1], columns, rows), 2, 3);
     return qn_array_permute(QN_ARRAY(NULL, type, s[0], rows, columns, s[1]), (const uint32_t[]){0, 3, 1, 2});
 }
 

@@ -363,6 +363,130 @@ static void equal_elements_of_windows(void **state) {
     }
 }
 
+/* ---- channels that lie together ---- */
+
+/* A block of a network: convolutions, norms over the batch, a rectifier, a sum with what came in, pooling, means of planes. */
+static qn_tensor *block(void *user, qn_tensor *const *x, size_t count) {
+    (void)user;
+    const qn_convolution_desc around = {.padding = {1, 1}};
+    qn_tensor *y = qn_convolution(x[0], x[1], x[2], &around),
+              *rest = qn_subtract(y, qn_mean(y, QN_AXES(0, 2, 3), true));
+    y = qn_multiply(rest, qn_rsqrt(qn_add(qn_mean(qn_square(rest), QN_AXES(0, 2, 3), true), 0.1)));
+    y = qn_relu(qn_add(qn_multiply(y, qn_reshape(x[2], QN_SHAPE(QN_REST, 1, 1))), 0.05));
+    y = qn_add(qn_convolution(y, x[3], NULL, &around), x[0]);
+    y = qn_max_pool(y, &(qn_pool_desc){.window = {3, 3}, .stride = {2, 2}, .padding = {1, 1}});
+    y = qn_where(qn_greater(y, count == 4 ? -0.3 : 0), y, qn_multiply(y, 0.5));
+    return qn_mean(qn_multiply(y, qn_flip(y, QN_AXES(3))), QN_AXES(2, 3), false);
+}
+
+/* Values and gradients do not depend on how images lie. Where they lie with channels together, what is made of them does, too. */
+static void images_with_channels_together(void **state) {
+    enum {
+        IMAGES = 2,
+        CHANNELS = 6,
+        ROWS = 5,
+        COLUMNS = 4,
+        ALL = IMAGES * CHANNELS * ROWS * COLUMNS,
+        WEIGHTS = CHANNELS * CHANNELS * 9
+    };
+    tensor_fixture *f = fixture_of(state);
+    static float data[ALL], turned[ALL], weights[2][WEIGHTS], bias[CHANNELS],
+        got[2][ALL + 2 * WEIGHTS + CHANNELS + IMAGES * CHANNELS];
+    for (int i = 0; i < ALL; i++) {
+        const int pixel = i % (ROWS * COLUMNS), channel = i / (ROWS * COLUMNS) % CHANNELS,
+                  image = i / (CHANNELS * ROWS * COLUMNS);
+        data[i] = (float)(2 * fmod((i + 1) * 0.6180339887, 1) - 1);
+        turned[(image * ROWS * COLUMNS + pixel) * CHANNELS + channel] = data[i];
+    }
+    for (int i = 0; i < 2 * WEIGHTS; i++)
+        weights[i / WEIGHTS][i % WEIGHTS] = (float)(fmod((i + 1) * 0.7548776662, 1) - 0.5) / 3;
+    for (int i = 0; i < CHANNELS; i++) bias[i] = 0.1f * (float)(i + 1);
+    for (int together = 0; together < 2; together++) {
+        qn_tensor *x = qn_from_data(f->t, QN_F32, QN_SHAPE(IMAGES, CHANNELS, ROWS, COLUMNS), data);
+        if (together)
+            x = qn_permute(qn_from_data(f->t, QN_F32, QN_SHAPE(IMAGES, ROWS, COLUMNS, CHANNELS), turned),
+                           QN_AXES(0, 3, 1, 2));
+        const qn_shape shape = QN_SHAPE(CHANNELS, CHANNELS, 3, 3);
+        qn_tensor *inputs[] = {x, qn_from_data(f->t, QN_F32, shape, weights[0]),
+                               qn_from_data(f->t, QN_F32, QN_SHAPE(CHANNELS), bias),
+                               qn_from_data(f->t, QN_F32, shape, weights[1])},
+                  *gradients[4];
+        for (int i = 0; i < 4; i++) inputs[i] = qn_tensor_require_gradient(inputs[i], true);
+        qn_tensor *y = block(NULL, inputs, 4);
+        assert_ok(f->context, qn_gradients(qn_sum(qn_square(y), QN_ALL_AXES, false), inputs, 4, gradients));
+        float *at = got[together];
+        read_floats(f, y, at, IMAGES * CHANNELS);
+        at += IMAGES * CHANNELS;
+        for (int i = 0; i < 4; i++) {
+            read_floats(f, gradients[i], at, qn_tensor_count(gradients[i]));
+            at += qn_tensor_count(gradients[i]);
+        }
+    }
+    for (size_t i = 0; i < sizeof got[0] / sizeof *got[0]; i++)
+        if (!(fabsf(got[0][i] - got[1][i]) <= 1e-4f * (1 + fabsf(got[0][i]))))
+            fail_msg("number %u is %g, and %g with channels together", (unsigned)i, (double)got[0][i],
+                     (double)got[1][i]);
+}
+
+/* In 16 bits, with enough channels for the kernels that want them together: as in 32, to what those bits allow. */
+static void images_of_halves(void **state) {
+    enum { CHANNELS = 32, SIDE = 8, ALL = 2 * CHANNELS * SIDE * SIDE, WEIGHTS = CHANNELS * CHANNELS * 9 };
+    tensor_fixture *f = fixture_of(state);
+    static float got[2][2 * CHANNELS + ALL + 2 * WEIGHTS + CHANNELS];
+    const qn_shape weights = QN_SHAPE(CHANNELS, CHANNELS, 3, 3);
+    qn_tensor *numbers_of[] = {qn_rand(f->t, QN_F32, QN_SHAPE(2, CHANNELS, SIDE, SIDE)),
+                               qn_subtract(qn_rand(f->t, QN_F32, weights), 0.5),
+                               qn_rand(f->t, QN_F32, QN_SHAPE(CHANNELS)),
+                               qn_subtract(qn_rand(f->t, QN_F32, weights), 0.5)};
+    for (int i = 0; i < 4; i++) numbers_of[i] = qn_cast(qn_multiply(numbers_of[i], i % 2 ? 0.1 : 1), QN_F16);
+    assert_ok(f->context, qn_realize(numbers_of, 4));
+    for (int half = 0; half < 2; half++) {
+        qn_tensor *inputs[4], *gradients[4];
+        for (int i = 0; i < 4; i++)
+            inputs[i] = qn_tensor_require_gradient(qn_cast(numbers_of[i], half ? QN_F16 : QN_F32), true);
+        qn_tensor *y = block(NULL, inputs, 4);
+        assert_ok(f->context, qn_gradients(qn_mean(qn_square(y), QN_ALL_AXES, false), inputs, 4, gradients));
+        float *at = got[half];
+        read_floats(f, qn_cast(y, QN_F32), at, 2 * CHANNELS);
+        at += 2 * CHANNELS;
+        for (int i = 0; i < 4; i++) {
+            read_floats(f, qn_cast(gradients[i], QN_F32), at, qn_tensor_count(gradients[i]));
+            at += qn_tensor_count(gradients[i]);
+        }
+    }
+    double difference[5] = {0}, size[5] = {0}; /* of y and each gradient: sums of squares */
+    const size_t ends[] = {2 * CHANNELS, ALL, WEIGHTS, CHANNELS, WEIGHTS};
+    for (size_t part = 0, i = 0; part < 5; part++) {
+        for (size_t k = 0; k < ends[part]; k++, i++) {
+            const double d = (double)got[0][i] - (double)got[1][i];
+            difference[part] += d * d;
+            size[part] += (double)got[0][i] * (double)got[0][i];
+        }
+        if (!(difference[part] <=
+              0.01 * size[part])) /* a tenth of the length: what is chosen by maxima may differ */
+            fail_msg("part %u differs by %g of %g", (unsigned)part, sqrt(difference[part]), sqrt(size[part]));
+    }
+}
+
+/* Gradients of gradients, and what others see of such images. */
+static void views_of_channels_together(void **state) {
+    tensor_fixture *f = fixture_of(state);
+    if (!(f->info.capabilities & QN_CAN_F64)) skip();
+    qn_tensor *inputs[] = {qn_permute(numbers(f, QN_SHAPE(1, 4, 3, 2), 0.2), QN_AXES(0, 3, 1, 2)),
+                           numbers(f, QN_SHAPE(2, 2, 3, 3), 0.3), numbers(f, QN_SHAPE(2), 0.4),
+                           numbers(f, QN_SHAPE(2, 2, 3, 3), 0.5)};
+    assert_ok(f->context, qn_check_gradients(block, NULL, inputs, 4, NULL));
+    qn_tensor *y = qn_convolution(inputs[0], inputs[1], NULL, &(qn_convolution_desc){.padding = {1, 1}});
+    qn_tensor *whole = qn_multiply(qn_slice(y, 1, 1, 2, 1), 1);
+    double part[12], all[24];
+    assert_int_equal(qn_tensor_count(y), 24);
+    assert_ok(f->context, qn_tensor_read(y, all, sizeof all));
+    assert_ok(f->context, qn_tensor_read(whole, part, sizeof part));
+    for (int i = 0; i < 12; i++) assert_true(part[i] == all[12 + i]);
+    assert_ok(f->context, qn_tensor_read(qn_sum(qn_relu(y), QN_AXES(1), false), part, sizeof part));
+    for (int i = 0; i < 12; i++) assert_true(fabs(part[i] - fmax(all[i], 0) - fmax(all[12 + i], 0)) < 1e-12);
+}
+
 /* ---- refusals ---- */
 
 static void find_questions(void *user, const char *text) {
@@ -448,6 +572,9 @@ int main(void) {
         cmocka_unit_test(windows_are_pooled),
         cmocka_unit_test(gradients_of_windows_that_overlap),
         cmocka_unit_test(equal_elements_of_windows),
+        cmocka_unit_test(images_with_channels_together),
+        cmocka_unit_test(images_of_halves),
+        cmocka_unit_test(views_of_channels_together),
         cmocka_unit_test(resized_images_and_windows_have_gradients),
         cmocka_unit_test(gradients_of_windows_side_by_side),
         cmocka_unit_test(wrong_ones_are_refused),
