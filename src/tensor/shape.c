@@ -7,6 +7,8 @@ enum {
     COLUMNS = 32,    /* neighbouring rows of a work-group, where they lie across */
     MOST_TIMES = 16, /* that a work-item takes a pack, if it keeps them in registers */
     MOST_AHEAD = 8,
+    FEW_LANES = 64, /* of a row that is gone through once */
+    MANY_ROWS = 64, /* of a compute unit */
     SHORT_ROW = 32, /* that a work-item of a processor has for itself */
     MOST_FLAT =
         1
@@ -111,6 +113,23 @@ static bool lies_across(const qn__maker *m) {
     return !last->reduced && last->size >= COLUMNS / 4;
 }
 
+/* Whether rows are gone through once, so that nothing of them is held. */
+static bool goes_once(const qn__maker *m) {
+    for (size_t i = 0; i < m->demand->count; i++)
+        if (m->values[i].is_inner && m->values[i].phase) return false;
+    return true;
+}
+
+/* Work-items of a group that has a row. Where each row is gone through once, and there are more than enough of them, few work-items with long shares
+   have less to join. */
+static uint32_t choose_lanes(const qn__maker *m, uint64_t wanted, uint64_t rows, uint32_t most) {
+    const qn_device_info *info = &m->schedule->tensors->info;
+    const uint32_t lanes = power_from(wanted, most < 32 ? most : 32, most < MOST_LANES ? most : MOST_LANES);
+    const bool has_many = info->compute_units && rows >= (uint64_t)info->compute_units * MANY_ROWS;
+    if (!has_many || lanes <= FEW_LANES || !goes_once(m)) return lanes;
+    return lanes / 4 > FEW_LANES ? lanes / 4 : FEW_LANES;
+}
+
 static void choose_team(qn__maker *m) {
     qn__shape *s = &m->shape;
     const qn_device_info *info = &m->schedule->tensors->info;
@@ -144,7 +163,7 @@ static void choose_team(qn__maker *m) {
         return;
     }
     s->team = QN__GROUP;
-    s->lanes = power_from(wanted, most < 32 ? most : 32, most < MOST_LANES ? most : MOST_LANES);
+    s->lanes = choose_lanes(m, wanted, rows, most);
 }
 
 /* Columns of a row that lies across are short pieces of memory: of one at a time too few are on the way. */
