@@ -168,7 +168,7 @@ typedef enum qn_ring_stop_how {
    or give it up by qn_ring_close). */
 QN_API qn_status qn_ring_stop(qn_ring *ring, qn_ring_stop_how how, uint64_t timeout_ns);
 /* Destroys the ring (NULL: nothing to do) whatever the status is: what is being handled may end within `timeout_ns`; then as
-   qn_stream_close. No other call on the ring may be under way. A context that is closed ends its rings so, each within a second: all
+   qn_stream_close. No other call on the ring may be under way. A context that is closed ends its rings so, each within a second (ten without QN_CAN_CANCEL): all
    calls on them fail then (QN_ERROR_STATE) but this one, which frees what is left of one, by the context's allocator. */
 QN_API qn_status qn_ring_close(qn_ring *ring, uint64_t timeout_ns);
 /* qn_ring_close with a second. */

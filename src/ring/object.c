@@ -431,10 +431,10 @@ static qn_status end(qn_ring *ring, uint64_t timeout_ns) {
     return status ? status : seen;
 }
 
-/* The context is closed before the ring. */
+/* The context is closed before the ring. What cannot be cancelled has longer, as it would be left for good. */
 static void become_orphan(void *user) {
     qn_ring *ring = user;
-    end(ring, SECOND);
+    end(ring, ring->device_info.capabilities & QN_CAN_CANCEL ? SECOND : 10 * SECOND);
     ring->is_orphan = true;
 }
 
