@@ -12,8 +12,8 @@ static qn_ring_stats stats_of(const rig *r, qn_ring *ring) {
 static void number_is(const char *text, const char *before, uint64_t value) {
     const char *at = strstr(text, before);
     if (!at) fail_msg("no %s in %s", before, text);
-    at += strcspn(at, "}:");
-    at += strspn(at, "}: ");
+    at += strlen(before);
+    if (before[strlen(before) - 1] == '{') at += strcspn(at, "}") + 1; /* behind a metric's labels */
     if (strtoull(at, NULL, 10) != value)
         fail_msg("%s is not %llu in %s", before, (unsigned long long)value, text);
 }

@@ -169,11 +169,12 @@ typedef struct memory_use {
 } memory_use;
 
 static memory_use memory_now(const bench_device *d, qn_ring *ring) {
-    memory_use use = {.resident_kb = resident_kb()};
+    memory_use use = {0};
     qn_memory_stats stats;
     qn_ring_gpu gpu;
     if (!qn_device_memory(d->device, &stats)) use.device = stats.used + stats.pooled + stats.host;
     if (!qn_ring_get_gpu(ring, &gpu) && gpu.known & QN_RING_GPU_MEMORY) use.gpu = gpu.memory_used;
+    use.resident_kb = resident_kb(); /* with NVML's own */
     return use;
 }
 
