@@ -97,7 +97,8 @@ static bool ask(bare *b, uint32_t turn) {
 
 int bench_rings_bare(bench_device *d, const char *what, uint32_t words, uint32_t group_size) {
     enum { MOST = 1 << 20 };
-    if (!(d->info.capabilities & QN_CAN_PERSIST) || d->info.loop_limit) return TOOL_OK;
+    const unsigned needed = QN_CAN_PERSIST | QN_CAN_SHARE_COHERENTLY;
+    if ((d->info.capabilities & needed) != needed || d->info.loop_limit) return TOOL_OK;
     bare b = {.words = words};
     double *times = malloc(MOST * sizeof *times);
     if (!times) return tool_fail(TOOL_RUN_FAILED, "out of memory");
