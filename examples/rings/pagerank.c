@@ -18,7 +18,7 @@ enum {
     SITE = 256, /* nodes */
     MOST_PARTS = 128,
     MOST_RINGS = 32,
-    MOST_CORES = 8,
+    FEW_RINGS = 8,
     SWEEPS = 8,       /* by pieces: of a part for a message, and ... */
     MOST_SWEEPS = 64, /* until it answers */
     CHECK_EVERY = 4,
@@ -178,11 +178,18 @@ typedef struct actors {
     uint32_t count;
 } actors;
 
-/* On a processor a ring for each core. On a GPU as many work-groups as it has compute units, for which one ring would be a narrow door. */
+/* One for each core. Of a GPU, on which a kernel that stays has one of the driver's connections for itself: as many as there are. */
+static uint32_t count_rings(const run *r) {
+    const char *connections = getenv("CUDA_DEVICE_MAX_CONNECTIONS");
+    const int given = r->by_pieces && connections ? atoi(connections) : FEW_RINGS;
+    const uint32_t most = given < 1 ? 1 : given < MOST_RINGS ? (uint32_t)given : MOST_RINGS;
+    return r->info.compute_units < most ? r->info.compute_units : most;
+}
+
+/* On a GPU as many work-groups as it has compute units, dealt out to the rings, which would each be a narrow door for all of them. */
 static qn_status make_actors(run *r, actors *a) {
     const uint32_t units = r->info.compute_units;
-    a->count = units < MOST_RINGS ? units : MOST_RINGS;
-    if (!r->by_pieces && a->count > MOST_CORES) a->count = MOST_CORES;
+    a->count = count_rings(r);
     const uint32_t each = r->parts / a->count;
     const qn_ring_desc desc = {.program = {.source = pagerank_text,
                                            .options = r->options,
@@ -336,9 +343,9 @@ static bool plan(run *r) {
     free(place);
     const uint32_t each = (most / (r->size - 2) + 4) / 4 * 4;
     snprintf(r->options, sizeof r->options,
-             "%s -D SIZE=%u -D EACH=%u -D MOST_FAR=%u -D SWEEPS=%d -D MOST_SWEEPS=%d -D CALM=%gf",
-             r->by_pieces ? "-D PIECES" : "", (unsigned)r->size, (unsigned)each, (unsigned)most_far, SWEEPS,
-             MOST_SWEEPS, TOLERANCE / r->parts);
+             "%s -D SIZE=%u -D EACH=%u -D FAR=%u -D SWEEPS=%d -D MOST_SWEEPS=%d -D CALM=%gf",
+             r->by_pieces ? "-D PIECES" : "", (unsigned)r->size, (unsigned)each,
+             (unsigned)((most_far + r->size - 1) / r->size), SWEEPS, MOST_SWEEPS, 0.4 * TOLERANCE / r->parts);
     return place != NULL;
 }
 

@@ -71,14 +71,14 @@ kernel void batch(global graph *g, global const float *share, global float *next
 /* What a sweep has in local memory. `near`: shares of the part's own nodes, and of those elsewhere that have edges into it. `sums`: what
    each node gets by the piece where it begins, what the node gets that a piece begins within, and for each work-item what is of no node
    here, as the first and the last piece are of the neighbours, too. */
-enum { WITHIN = SIZE, OTHERS = WITHIN + SIZE, SUMS = OTHERS + SIZE, NEAR = SIZE + MOST_FAR };
+enum { WITHIN = SIZE, OTHERS = WITHIN + SIZE, SUMS = OTHERS + SIZE, NEAR = SIZE + FAR * SIZE };
 
-/* What a work-item has in registers: of its node and its piece. */
+/* What a work-item has in registers: of its node and its piece, and FAR nodes elsewhere, whose shares it brings. */
 typedef struct part {
     uint first, item, node, begin, end, first_piece; /* begin, end: of the node's edges */
-    uint far, far_end;
     float weight;
     bool has_piece;
+    uint far[FAR];
     uint place, edges[EACH]; /* place: in `sums`, of what comes first */
 } part;
 
@@ -90,9 +90,9 @@ void load_part(part *p, global const graph *g, uint index) {
     p->node = p->first + p->item;
     p->begin = g->begin[p->node];
     p->end = g->begin[p->node + 1];
-    p->far = g->far_begin[index];
-    p->far_end = g->far_begin[index + 1];
     p->weight = g->weight[p->node];
+    const uint far = g->far_begin[index], last_far = g->far_begin[index + 1] - 1;
+    __attribute__((opencl_unroll_hint)) for (uint i = 0; i < FAR; i++) p->far[i] = g->far[min(far + i * SIZE + p->item, last_far)];
     p->first_piece = g->begin[p->first] / EACH;
     const uint last = (g->begin[p->first + SIZE] - 1) / EACH, piece = min(p->first_piece + p->item, last);
     p->has_piece = piece == p->first_piece + p->item;
@@ -110,15 +110,11 @@ void poke(global float *share, float value) {
     atomic_store_explicit((volatile global atomic_uint *)share, as_uint(value), memory_order_relaxed, memory_scope_device);
 }
 
-/* Four loads of a work-item are on the way together. */
-void bring_far(const part *p, global const graph *g, global const float *share, local float *near) {
-    const uint last = p->far_end - 1;
-    for (uint i = p->far + p->item; i < p->far_end; i += 4 * SIZE) {
-        const uint at[4] = {i, min(i + SIZE, last), min(i + 2 * SIZE, last), min(i + 3 * SIZE, last)};
-        float shares[4];
-        __attribute__((opencl_unroll_hint)) for (uint k = 0; k < 4; k++) shares[k] = peek(share + g->far[at[k]]);
-        __attribute__((opencl_unroll_hint)) for (uint k = 0; k < 4; k++) near[SIZE + at[k] - p->far] = shares[k];
-    }
+/* All loads of a work-item are on the way together. */
+void bring_far(const part *p, global const float *share, local float *near) {
+    float shares[FAR];
+    __attribute__((opencl_unroll_hint)) for (uint i = 0; i < FAR; i++) shares[i] = peek(share + p->far[i]);
+    __attribute__((opencl_unroll_hint)) for (uint i = 0; i < FAR; i++) near[SIZE + i * SIZE + p->item] = shares[i];
 }
 
 void add_piece(const part *p, local const float *near, local float *sums) {
@@ -149,8 +145,8 @@ float add_row(const part *p, local const float *sums) {
     return new_rank(sum.x + sum.y + (sum.z + sum.w));
 }
 
-float sweep_part(const part *p, global const graph *g, global const float *share, local float *near, local float *sums) {
-    bring_far(p, g, share, near);
+float sweep_part(const part *p, global const float *share, local float *near, local float *sums) {
+    bring_far(p, share, near);
     barrier(CLK_LOCAL_MEM_FENCE);
     if (p->has_piece) add_piece(p, near, sums);
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -169,7 +165,7 @@ void sweep(qn_ring *ring, local const visit *in, global graph *g) {
     poke(&g->share[p.node], near[p.item] = rank * p.weight);
     for (uint i = 0; i < SWEEPS && change >= CALM; i++) {
         const float before = rank;
-        rank = sweep_part(&p, g, g->share, near, sums);
+        rank = sweep_part(&p, g->share, near, sums);
         poke(&g->share[p.node], near[p.item] = rank * p.weight);
         change = work_group_reduce_add(fabs(rank - before));
         if (out.sweeps++ == 0) out.first = change;
@@ -190,7 +186,7 @@ void batch(global graph *g, global const float *share, global float *next) {
     load_part(&p, g, get_group_id(0));
     const float before = g->rank[p.node];
     near[p.item] = share[p.node];
-    const float rank = sweep_part(&p, g, share, near, sums);
+    const float rank = sweep_part(&p, share, near, sums);
     const float change = work_group_reduce_add(fabs(rank - before));
     g->rank[p.node] = rank;
     next[p.node] = rank * p.weight;
