@@ -28,7 +28,8 @@ static size_t weights_size(problem h) { return (h.groups * panels_of(h) * panel_
 
 // A tap of a channel of a panel. Global size: taps of all channels; panels of all groups.
 kernel void pack(problem h, global const STORAGE *restrict weights, global VALUE *restrict work) {
-    const size_t k = get_global_id(0), c = k / TAPS, r = k % TAPS / COLUMNS, s = k % COLUMNS;
+    const size_t k = get_global_id(0);
+    const uint c = (uint)k / TAPS, r = (uint)k % TAPS / COLUMNS, s = (uint)k % COLUMNS; // of 64 bits NVIDIA's Vulkan gets tap 1 of 2 wrong
     const size_t group = get_global_id(1) / panels_of(h), first = get_global_id(1) % panels_of(h) * MR;
     weights += h.weights_begin + (long)group * h.weights_group + (long)c * h.weights[1] + (long)r * h.weights[2] +
                (long)s * h.weights[3];

@@ -3,6 +3,7 @@
 // language; BITS: an integer of their size, as which they are moved; SIZE, its bytes; STAGES: so many tiles have room, and all but one
 // are on their way by async copies (BYTES are two fragments' then); DIRECT: sums are stored as they are, by fragments. Tiles lie in local memory as in
 // global memory, in pieces of 16 bytes: fragments are loaded in either order.
+// TWO_AHEAD: two tiles are on their way in registers, not one.
 // Groups: as in tile.cl.
 #include "numbers.h"
 
@@ -88,13 +89,14 @@ typedef struct pieces {
     uint4 a[PARTS(BM)], b[PARTS(BN)];
 } pieces;
 
-static void bring(pieces *next, source *a, source *b) {
+// The next tiles; the last ones once more, if there are no `more`.
+static void bring(pieces *next, source *a, source *b, bool more) {
     #pragma unroll
     for (uint i = 0; i < PARTS(BM); i++) next->a[i] = fetch(A_VECTORS, a->at + i * a->apart, a->next);
     #pragma unroll
     for (uint i = 0; i < PARTS(BN); i++) next->b[i] = fetch(B_VECTORS, b->at + i * b->apart, b->next);
-    a->at += a->step;
-    b->at += b->step;
+    a->at += more ? a->step : 0;
+    b->at += more ? b->step : 0;
 }
 
 // Where a work-item's pieces go in local memory.
@@ -294,18 +296,40 @@ kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void matmul(PARAMETERS
 #else
     if (whole > 0) {
         source a_source = source_of(A_VECTORS, A_ALONG_K, BM, a_bits, of_a), b_source = source_of(B_VECTORS, B_ALONG_K, BN, b_bits, of_b);
+        const uint steps = (uint)(whole / BK);
+#ifdef TWO_AHEAD
+        pieces next[2];
+        bring(&next[0], &a_source, &b_source, steps > 1);
+        bring(&next[1], &a_source, &b_source, steps > 2);
+        for (uint step = 0; step + 1 < steps; step += 2) {
+            #pragma unroll
+            for (uint i = 0; i < 2; i++) {
+                keep(&next[i], a_tile[i], b_tile[i]);
+                barrier(CLK_LOCAL_MEM_FENCE);
+                bring(&next[i], &a_source, &b_source, step + i + 3 < steps); // on their way while two others are multiplied
+                multiply_tile(sum, a_tile[i], b_tile[i], y, x);
+            }
+        }
+        if (steps % 2) {
+            keep(&next[0], a_tile[0], b_tile[0]);
+            barrier(CLK_LOCAL_MEM_FENCE);
+            multiply_tile(sum, a_tile[0], b_tile[0], y, x);
+            now = 1;
+        }
+#else
         pieces next;
-        bring(&next, &a_source, &b_source);
-        for (uint steps = (uint)(whole / BK) - 1; steps > 0; steps--, now ^= 1) {
+        bring(&next, &a_source, &b_source, true);
+        for (uint left = steps - 1; left > 0; left--, now ^= 1) {
             keep(&next, a_tile[now], b_tile[now]);
             barrier(CLK_LOCAL_MEM_FENCE);
-            bring(&next, &a_source, &b_source); // on their way while these are multiplied
+            bring(&next, &a_source, &b_source, true); // on their way while these are multiplied
             multiply_tile(sum, a_tile[now], b_tile[now], y, x);
         }
         keep(&next, a_tile[now], b_tile[now]);
         barrier(CLK_LOCAL_MEM_FENCE);
         multiply_tile(sum, a_tile[now], b_tile[now], y, x);
         now ^= 1;
+#endif
     }
 #endif
     #pragma unroll 1

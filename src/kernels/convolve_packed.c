@@ -46,7 +46,7 @@ bool qn__convolve_packed_fits(const qn__convolve_problem *p) {
     const double elements = (double)p->images * n->groups * n->channels * (double)n->stride[0] *
                             (double)n->stride[1] * (double)phase_size(p, 0) * (double)phase_size(p, 1);
     return n->channels > 0 && elements < 1e17 && phase_size(p, 1) <= INT32_MAX &&
-           (uint64_t)p->taps[0] * p->taps[1] <= 1024;
+           (uint64_t)p->taps[0] * p->taps[1] <= 1024 && n->channels <= UINT32_MAX / 1024;
 }
 
 void qn__convolve_packed_options(const qn_kernels *kernels, const qn__convolve_problem *p, char *out,

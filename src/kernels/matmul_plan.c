@@ -145,6 +145,7 @@ static void add_units(text *t, const qn_kernels *kernels, const qn__matmul *q, c
         v->wm, v->wn, v->tm, v->tn, qn__matmul_tile_items(kernels, v), size, bits[size],
         qn__matmul_unit(q, a), qn__matmul_unit(q, b));
     add(t, " -D BYTES=%u -D LANES=%u", (unsigned)qn__matmul_units_bytes(q), kernels->info.sub_group_size);
+    if (kernels->info.kind == QN_DEVICE_VULKAN) add(t, " -D TWO_AHEAD");
     if (qn__matmul_is_double(q)) add(t, " -D STAGES=%d", QN__MATMUL_STAGES);
     if (stores_sums(q, p->splits > 1)) add(t, " -D DIRECT");
     add_operand(t, q, QN__MATMUL_A);
