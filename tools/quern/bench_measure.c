@@ -65,7 +65,8 @@ static bench_time summary(double *ns, uint32_t count) {
 
 /* A GPU whose driver lowers its clocks while a process leaves it idle, and does not raise them at once (docs/results/nvidia-h200.md). */
 static bool slows_down(const bench_device *d) {
-    return d->info.kind == QN_DEVICE_VULKAN && !(d->info.capabilities & QN_CAN_EMULATE);
+    return (d->info.kind == QN_DEVICE_VULKAN || d->info.kind == QN_DEVICE_WEBGPU) &&
+           !(d->info.capabilities & QN_CAN_EMULATE);
 }
 
 static double seconds_since(int64_t begin) { return (double)(bench_now() - begin) * 1e-9; }
