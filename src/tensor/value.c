@@ -226,7 +226,8 @@ void qn__value_write(qn__maker *m, uint32_t i, qn__text *to, qn__text *packs, co
     const qn__node *node = instance->node;
     qn__value *v = &m->values[i];
     v->written = true;
-    if (v->kept) {
+    if (v->kept) { /* a view has had its source's name */
+        snprintf(v->name, sizeof v->name, "v%u", i);
         qn__text_add(to, "%sconst %s %s = h%u[h * %u%s];\n", indent,
                      qn__element_of((qn_element)node->type)->value, v->name, i, m->shape.width,
                      m->shape.width > 1 ? " + k" : "");
