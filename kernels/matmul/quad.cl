@@ -5,7 +5,7 @@
 // one tile, each one of PARTS parts of k, and add up what they have through each other's local memory.
 // By -D beside those of numbers.h: Q, the type of A and B in products; QSUM of sums, float or int, QSUM4 of four, AS_SUM4 from
 // bits; PAIRS, two neighbours of the results are finished at a time, with BIAS_PAIR, the same for all rows, and RESIDUAL_PAIR; STAGED, rows of what is written begin anywhere; LAYOUT, how their tiles lie; HELD, A goes to registers first, as 32-bit elements have to that lie by columns; OUT_TILES,
-// results go out by tile stores (PACK makes two of 16 bits); SPLIT, the sums of parts of k go to `work`; TURNED, C is computed as
+// results go out by tile stores (PACK makes two of 16 bits); SPLIT, the sums of parts of k go to `work`; TAIL, those of the last tiles do, which are too few for all work-groups; TURNED, C is computed as
 // the transpose of what the caller sees.
 #include "numbers.h"
 
@@ -26,11 +26,17 @@
 // What a work-group has to do: its tiles, numbered over parts of k, batches, columns and bands of rows.
 typedef struct schedule {
     uint rank, next, stride, down, across, tiles, batches, all, steps, part;
+#ifdef TAIL
+    uint whole, parts; // tiles that are not cut, and the parts of each of the others
+#endif
 } schedule;
 
 // `first` up to but not with `end` are its steps along k.
 typedef struct tile {
     uint row, column, batch, part, first, end;
+#ifdef TAIL
+    bool is_part; // number `part` of those that go to memory
+#endif
 } tile;
 
 // Barriers of the copies: a stage is full, or empty.
@@ -53,14 +59,36 @@ static schedule schedule_of(numbers s, uint batches) {
 #ifdef SPLIT
     d.all *= (d.steps + d.part - 1) / d.part;
 #endif
+#ifdef TAIL
+    d.whole = d.all / d.stride * d.stride;
+    d.parts = (d.steps + d.part - 1) / d.part;
+    d.all = d.whole + (d.all - d.whole) * d.parts;
+#endif
     return d;
 }
 
-static tile tile_of(const schedule *s, uint number) {
+static tile whole_tile(const schedule *s, uint number) {
     const uint batch = number / s->tiles, i = number % s->tiles, band = i / (BAND * s->across), in_band = i % (BAND * s->across);
     const uint high = min(s->down - band * BAND, (uint)BAND);
-    tile t = {(band * BAND + in_band % high) * ROWS * CLUSTER, in_band / high * COLUMNS, batch, 0, 0, s->steps};
+    const tile t = {(band * BAND + in_band % high) * ROWS * CLUSTER, in_band / high * COLUMNS, batch, 0, 0, s->steps};
+    return t;
+}
+
+static tile tile_of(const schedule *s, uint number) {
+#ifdef TAIL
+    const uint cut = number < s->whole ? 0 : number - s->whole;
+    tile t = whole_tile(s, number < s->whole ? number : s->whole + cut / s->parts);
+    t.is_part = number >= s->whole;
+    if (t.is_part) {
+        t.part = cut;
+        t.first = cut % s->parts * s->part;
+        t.end = min(t.first + s->part, s->steps);
+    }
+#else
+    tile t = whole_tile(s, number);
+#endif
 #ifdef SPLIT
+    const uint batch = t.batch;
     t.part = batch / s->batches;
     t.batch = batch % s->batches;
     t.first = t.part * s->part;
@@ -212,6 +240,43 @@ static void put_staged(local QSUM *mine, const QSUM *sums, global OUT_T *out, gl
 }
 #endif
 
+#ifdef TAIL
+// What a quad has of a part lies as its work-items hold it: four sums of each of them, and the next four.
+static size_t place_in_tail(uint part, uint rank, uint quad, uint item) {
+    return (((size_t)part * CLUSTER + rank) * QUADS + quad) * (64 * COLUMNS) + item * 4;
+}
+
+static void put_tail(global QSUM *work, const QSUM *sums, const schedule *todo, const tile *t, uint quad, uint item) {
+    global QSUM *to = work + place_in_tail(t->part, todo->rank, quad, item);
+    #pragma unroll
+    for (uint i = 0; i < SUMS / 4; i++) vstore4((QSUM4)(sums[i * 4], sums[i * 4 + 1], sums[i * 4 + 2], sums[i * 4 + 3]), i * 128, to);
+}
+
+// Adds the parts of the last tiles, in their order, and finishes them. A work-group has four sums of each work-item of a quad. Global size: 128 times
+// those, and the quads of all those tiles. `part` is how many parts each has. There is one batch.
+kernel __attribute__((reqd_work_group_size(128, 1, 1))) void finish_tail(PARAMETERS) {
+    const uint item = get_local_id(0), i = get_group_id(0), quad = get_group_id(1) % QUADS, rank = get_group_id(1) / QUADS % CLUSTER,
+               number = get_group_id(1) / (QUADS * CLUSTER), rest = get_num_groups(1) / (QUADS * CLUSTER), parts = (uint)s.part;
+    schedule todo;
+    todo.down = (uint)((s.m + ROWS * CLUSTER - 1) / (ROWS * CLUSTER));
+    todo.across = (uint)((s.n + COLUMNS - 1) / COLUMNS);
+    todo.tiles = todo.down * todo.across;
+    todo.steps = 0;
+    const tile t = whole_tile(&todo, todo.tiles - rest + number);
+    const places at = places_of(s, t.batch);
+    const epilogue e = EPILOGUE;
+    QSUM4 sum = 0;
+    #pragma unroll 8
+    for (uint p = 0; p < parts; p++) sum += vload4(i * 128, (global const QSUM *)work + place_in_tail(number * parts + p, rank, quad, item));
+    const QSUM four[4] = {sum.x, sum.y, sum.z, sum.w};
+    #pragma unroll
+    for (uint j = 0; j < 4; j++) {
+        const size_t row = t.row + rank * ROWS + row_in_tile(quad, item, j), column = t.column + i * 8 + column_in_tile(item, j);
+        if (row < s.m && column < s.n) put(out, four[j], s, &e, &at, row, column);
+    }
+}
+#endif
+
 #if PARTS > 1
 // Each work-group of the cluster adds some of the sums of all of them, in the order of the parts.
 static void add_parts(local uchar *tiles, const QSUM *sums, global OUT_T *out, global QSUM *work, numbers s, const schedule *todo,
@@ -352,6 +417,12 @@ matmul(qn_tensor_map a_map, qn_tensor_map b_map, qn_tensor_map out_map, uint bat
 #if PARTS > 1
             add_parts(b_tiles[0], sums, out, work, s, &todo, &t, &e, &at, quad, item);
 #elif defined(OUT_TILES)
+#ifdef TAIL
+            if (t.is_part) {
+                put_tail(work, sums, &todo, &t, quad, item);
+                continue;
+            }
+#endif
             #pragma unroll
             for (uint j = 0; j < COLUMNS / CHUNK; j++) {
                 local uchar *chunk = chunks + (quad * 2 + (j + odd) % 2) * 8192;

@@ -45,6 +45,7 @@ typedef struct qn__matmul_tensors {
     bool stores_tiles, staged, turned;
     uint32_t stages;
     uint32_t parts; /* of k, which a cluster adds up */
+    uint32_t tail;  /* parts of the last tiles, which another launch adds up; 0: they are not cut */
 } qn__matmul_tensors;
 
 enum { QN__MATMUL_WORDS = 22 + 7 * (QN_MAX_RANK - 2) };

@@ -276,6 +276,12 @@ static qn_status make(qn_kernels *kernels, const void *request, void *plan) {
     }
     add_family(&options, kernels, q, c.variant, p);
     qn__variant text = {files[c.variant->family], NULL, options.at};
+    if (!status && p->has_tensors && p->tensors.tail) {
+        p->splits = p->tensors.tail;
+        text.kernel = "finish_tail";
+        status = qn__variant_get(kernels, &text, &p->finish);
+        text.kernel = "matmul";
+    }
     if (!status && (c.variant->family == QN__BY_PACKED || c.variant->family == QN__BY_PANELS)) {
         text.kernel = "pack";
         if (p->work) status = qn__variant_get(kernels, &text, &p->pack);

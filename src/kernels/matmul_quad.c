@@ -175,8 +175,9 @@ static const struct {
     double joined, joined_sums; /* parts in a cluster */
     double single;              /* a result that no tile store takes */
     double finish;              /* the launch that adds parts */
+    double tail;                /* the same for those of the last tiles, and what else it costs to cut them */
     double rest;                /* of what is shorter, memory's time or that of the units */
-} clocks = {5560, 1125, 1.03, 0.88, 2270, 62.0, 2.04, 57.4, 17.3, 3670, 0.23, 0.1, 7950, 0.136};
+} clocks = {5560, 1125, 1.03, 0.88, 2270, 62.0, 2.04, 57.4, 17.3, 3670, 0.23, 0.1, 7950, 30000, 0.136};
 
 static double cost_of_copy(const qn_kernels *kernels, const qn__matmul *q, const qn__matmul_quad *v,
                            qn__matmul_operand x) {
@@ -229,8 +230,45 @@ static double cost_of_turned(const qn_kernels *kernels, const qn__matmul *q, con
            cost_of_copy(kernels, q, v, QN__MATMUL_A) + cost_of_copy(kernels, q, v, QN__MATMUL_B);
 }
 
+/* ---- the last tiles ---- */
+
+/* Tiles, each of a cluster, of which the device has `there` at a time: of the last ones, if they are less than half of those, each is cut into
+   `parts` of `steps` along k. 0: none are. */
+typedef struct tail {
+    uint64_t tiles, there, parts, steps;
+} tail;
+
+static uint64_t tiles_of(const qn__matmul *q, const qn__matmul_quad *v) {
+    return divide_up(q->m, (uint64_t)rows_of(v) * v->cluster) * divide_up(q->n, v->columns) * batches_of(q);
+}
+
+static tail tail_of(const qn_kernels *kernels, const qn__matmul *q, const qn__matmul_quad *v) {
+    enum { LEAST_STEPS = 4 };
+    const uint64_t tiles = tiles_of(q, v), steps = divide_up(q->k, step_of(q)),
+                   there = (uint64_t)kernels->info.compute_units * resident_of(kernels, q, v) / v->cluster;
+    tail t = {.tiles = there ? tiles % there : 0, .there = there, .steps = steps};
+    const bool simple = q->plain && batches_of(q) == 1 && !q->splits && v->splits <= 1 && !v->turned;
+    if (!simple || !stores_tiles(q, v) || tiles < there || !t.tiles) return t;
+    const uint64_t parts = there / t.tiles, most = steps / LEAST_STEPS;
+    t.parts = parts < most ? parts : most;
+    if (t.parts < 2) t.parts = 0;
+    if (t.parts) t.steps = divide_up(steps, t.parts);
+    if (t.parts) t.parts = divide_up(steps, t.steps);
+    return t;
+}
+
+/* How many clocks are saved. */
+static double gain_of_tail(const qn_kernels *kernels, const qn__matmul *q, const qn__matmul_quad *v, tail t) {
+    const double steps = (double)divide_up(q->k, step_of(q)) - (double)t.steps;
+    const double sums = (double)(t.tiles * t.parts * v->cluster) * rows_of(v) * v->columns;
+    const double step = cost_of_step(kernels, q, v, (double)resident_of(kernels, q, v));
+    return t.parts ? steps * step - clocks.tail - 8 * sums / (clocks.memory * kernels->info.compute_units)
+                   : 0;
+}
+
 double qn__matmul_quad_cost(const qn_kernels *kernels, const qn__matmul *q, const qn__matmul_quad *v) {
-    if (!v->turned) return cost_of_turned(kernels, q, v);
+    if (!v->turned)
+        return cost_of_turned(kernels, q, v) - fmax(gain_of_tail(kernels, q, v, tail_of(kernels, q, v)), 0);
     const qn__matmul turned = qn__matmul_turned(q);
     return cost_of_turned(kernels, &turned, v);
 }
@@ -276,6 +314,20 @@ static void describe_out(const qn__matmul *q, qn__matmul_tensors *t) {
                                    .tile = {ROW_BYTES / size, QUAD_ROWS}};
 }
 
+/* Of the last tiles, where that pays: the memory that their parts take, and who adds them. */
+static void plan_tail(const qn_kernels *kernels, const qn__matmul *q, const qn__matmul_quad *v,
+                      qn__matmul_plan *p) {
+    enum { SUM_BYTES = 4, SUMS_AT_ONCE = 4 };
+    const tail t = tail_of(kernels, q, v);
+    if (gain_of_tail(kernels, q, v, t) <= 0) return;
+    const uint64_t groups = t.tiles * v->cluster, sums = v->columns / 2 / SUMS_AT_ONCE;
+    p->tensors.tail = (uint32_t)t.parts;
+    p->part = t.steps * step_of(q);
+    p->work = groups * t.parts * rows_of(v) * v->columns * SUM_BYTES;
+    p->finish_range =
+        (qn_range){.global = {QUAD_ITEMS * sums, groups * v->quads, 1}, .local = {QUAD_ITEMS, 1, 1}};
+}
+
 void qn__matmul_quad_plan(const qn_kernels *kernels, const qn__matmul *q, const qn__matmul_quad *v,
                           qn__matmul_plan *p) {
     qn__matmul_tensors *t = &p->tensors;
@@ -299,6 +351,7 @@ void qn__matmul_quad_plan(const qn_kernels *kernels, const qn__matmul *q, const 
     const uint64_t clusters = t->parts > 1 || tiles < there ? tiles : there ? there : 1;
     p->range = (qn_range){.global = {clusters * cluster * items}, .local = {items, 1, 1}};
     p->finish_range = (qn_range){.global = {v->turned ? q->m : q->n, v->turned ? q->n : q->m, t->batches}};
+    plan_tail(kernels, q, v, p);
 }
 
 /* How two neighbours of an operand of the epilogue are read at once; NULL: they cannot be. */
@@ -338,10 +391,11 @@ void qn__matmul_quad_options(const qn__matmul *q, const qn__matmul_quad *v, cons
     snprintf(out, size,
              " -D Q=%s -D QSUM=%s -D QSUM4=%s4 -D AS_SUM4=as_%s4 -D LAYOUT=%d -D CLUSTER=%u -D PARTS=%u -D "
              "QUADS=%u -D COLUMNS=%u "
-             "-D STAGES=%u%s%s%s%s",
+             "-D STAGES=%u%s%s%s%s%s",
              product->type, product->sum, product->sum, product->sum, by_rows + 2 * by_columns, v->cluster,
              t->parts, v->quads, v->columns, t->stages, large && v->quads == 2 ? " -D REGISTERS=232" : "",
-             by_columns && type_of(q) == QN_F32 ? " -D HELD" : "", t->staged ? " -D STAGED" : "", pack);
+             by_columns && type_of(q) == QN_F32 ? " -D HELD" : "", t->staged ? " -D STAGED" : "",
+             t->tail ? " -D TAIL" : "", pack);
     const size_t used = strlen(out);
     add_pairs(q, t, out + used, size - used);
 }
