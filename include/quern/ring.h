@@ -148,8 +148,8 @@ static inline qn_status qn_ring_create(qn_device *device, const qn_ring_desc *de
 }
 
 /* From CREATED or STOPPED to LAUNCHED: empties the queues, and returns when all of the kernel is on the device. Messages that are
-   sent from now on wait for qn_ring_activate. Errors: QN_ERROR_STATE, QN_ERROR_TIMEOUT (other kernels have the device, say: the
-   ring is STOPPING then), and as qn_launch. */
+   sent from now on wait for qn_ring_activate. Errors: QN_ERROR_STATE, QN_ERROR_TIMEOUT (other kernels have the device, say, or on
+   CUDA eight rings stay already, its driver's CUDA_DEVICE_MAX_CONNECTIONS: the ring is STOPPING then), and as qn_launch. */
 QN_API qn_status qn_ring_launch(qn_ring *ring, uint64_t timeout_ns);
 /* From LAUNCHED to ACTIVE. Errors: QN_ERROR_STATE, QN_ERROR_TIMEOUT (the kernel has not begun in that time; it will). */
 QN_API qn_status qn_ring_activate(qn_ring *ring, uint64_t timeout_ns);
