@@ -359,6 +359,9 @@ int main(int argc, char **argv) {
     bool good = false;
     if (!r.graph || !r.ranks || !r.exact || !make_graph(r.graph)) return fputs("out of memory\n", stderr), 1;
     make_exact(r.graph, r.exact);
+#if !defined(_WIN32)
+    setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0); /* the most that there are; before the driver reads it */
+#endif
     qn_status status = qn_context_create(NULL, &r.context);
     if (!status) status = qn_device_get(r.context, NULL, &r.device);
     if (!status) status = qn_device_get_info(r.device, &r.info);
