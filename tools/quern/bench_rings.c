@@ -134,7 +134,7 @@ static int measure_calls(bench_device *d, uint32_t words) {
     result = end(&t, result);
     if (!result) bench_rings_print(d, what, "quern", times, count);
     free(times);
-    return result ? result : bench_rings_bare(d, what, words, group_size_for(d, words));
+    return result ? result : bench_rings_bare(d, what, words);
 }
 
 /* ---- as many as go ---- */

@@ -1,4 +1,4 @@
-/* quern bench rings: the bare loop that a ring is compared with. A kernel that stays copies a message of so many words, adds one to the
+/* quern bench rings: the bare loop that a ring is compared with. A kernel that stays copies a message of so many words, an even number, adds one to the
    first, and says so: a flag in each direction, without queues, ids, bands, commands or counts. */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -12,23 +12,29 @@ enum { LINE = 64 };
 
 #define ENDS 0xffffffffu
 
+/* A work-item loads all that is its part before it stores any: a load takes a trip over the bus. */
 static const char source[] =
     "#define SHARED memory_scope_all_svm_devices\n"
-    "kernel void bare(global atomic_uint *flags, global const ulong *in, global ulong *out) {\n"
-    "    local uint seen;\n"
+    "#define EACH   ((PAIRS + ITEMS - 1) / ITEMS)\n"
+    "kernel void bare(global atomic_uint *flags, global const ulong2 *in, global ulong2 *out) {\n"
+    "    const uint item = ITEMS == 1 ? 0 : get_local_id(0);\n"
     "    for (uint turn = 1;; turn++) {\n"
-    "        if (get_local_id(0) == 0) {\n"
-    "            uint flag;\n"
-    "            do flag = atomic_load_explicit(&flags[0], memory_order_acquire, SHARED);\n"
-    "            while (flag != turn && flag != 0xffffffff);\n"
-    "            seen = flag;\n"
-    "        }\n"
-    "        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
-    "        if (seen == 0xffffffff) return;\n"
-    "        for (uint i = get_local_id(0); i < WORDS; i += get_local_size(0)) out[i] = in[i] + (i == 0);\n"
-    "        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
-    "        if (get_local_id(0) == 0)\n"
-    "            atomic_store_explicit(&flags[16], turn, memory_order_release, SHARED);\n"
+    "        uint flag;\n"
+    "        do flag = atomic_load_explicit(&flags[0], memory_order_acquire, SHARED);\n"
+    "        while (flag != turn && flag != 0xffffffff);\n"
+    "        if (flag == 0xffffffff) return;\n"
+    "#if EACH <= 4\n"
+    "        ulong2 mine[EACH];\n"
+    "        for (uint i = 0; i < EACH; i++)\n"
+    "            if (item + i * ITEMS < PAIRS) mine[i] = in[item + i * ITEMS];\n"
+    "        mine[0].x += item == 0;\n"
+    "        for (uint i = 0; i < EACH; i++)\n"
+    "            if (item + i * ITEMS < PAIRS) out[item + i * ITEMS] = mine[i];\n"
+    "#else\n"
+    "        for (uint i = item; i < PAIRS; i += ITEMS) out[i] = in[i] + (ulong2)(i == 0, 0);\n"
+    "#endif\n"
+    "        if (ITEMS > 1) barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "        if (item == 0) atomic_store_explicit(&flags[16], turn, memory_order_release, SHARED);\n"
     "    }\n"
     "}\n";
 
@@ -59,10 +65,11 @@ static qn_status make_memory(const bench_device *d, bare *b) {
 }
 
 static qn_status start(const bench_device *d, bare *b, uint32_t group_size) {
-    char number[16];
-    snprintf(number, sizeof number, "%u", (unsigned)b->words);
-    const qn_define define = {"WORDS", number};
-    const qn_program_desc program = {.source = source, .defines = &define, .num_defines = 1};
+    char pairs[16], items[16];
+    snprintf(pairs, sizeof pairs, "%u", (unsigned)b->words / 2);
+    snprintf(items, sizeof items, "%u", (unsigned)group_size);
+    const qn_define defines[] = {{"PAIRS", pairs}, {"ITEMS", items}};
+    const qn_program_desc program = {.source = source, .defines = defines, .num_defines = 2};
     const qn_range range = {.global = {group_size}, .local = {group_size}};
     qn_status status = qn_program_create(d->device, &program, &b->program);
     if (!status) status = qn_program_wait(b->program, QN_FOREVER);
@@ -92,13 +99,16 @@ static bool ask(bare *b, uint32_t turn) {
     atomic_store_explicit(b->asked, turn, memory_order_release);
     for (uint32_t looks = 1; atomic_load_explicit(b->answered, memory_order_acquire) != turn; looks++)
         if (looks % 1024 == 0 && bench_now() > until) return false;
-    return b->from[0] == (uint64_t)turn + 1;
+    bool right = true;
+    for (uint32_t i = 0; i < b->words; i++) right &= b->from[i] == (uint64_t)turn + (i == 0);
+    return right;
 }
 
-int bench_rings_bare(bench_device *d, const char *what, uint32_t words, uint32_t group_size) {
+int bench_rings_bare(bench_device *d, const char *what, uint32_t words) {
     enum { MOST = 1 << 20 };
     const unsigned needed = QN_CAN_PERSIST | QN_CAN_SHARE_COHERENTLY;
     if ((d->info.capabilities & needed) != needed || d->info.loop_limit) return TOOL_OK;
+    const uint32_t group_size = d->info.kind != QN_DEVICE_CUDA ? 1 : words > 64 ? 128 : 32;
     bare b = {.words = words};
     double *times = malloc(MOST * sizeof *times);
     if (!times) return tool_fail(TOOL_RUN_FAILED, "out of memory");
