@@ -209,7 +209,7 @@ static qn_status watch_launch(qn_ring *ring) {
     uint64_t id;
     const uint64_t age = qn__ring_mirror_age(ring, &messages, &id), each = ring->desc.handler_ns;
     if (!each || !messages || age / messages <= each || age - messages * each <= SECOND) return QN_OK;
-    char why[160], which[40] = "a message of another ring", behind[48] = "";
+    char why[240], which[40] = "a message of another ring", behind[48] = "";
     if (id) snprintf(which, sizeof which, "message %llu", (unsigned long long)id);
     if (messages > 1) snprintf(behind, sizeof behind, ", or those behind it, %u in all,", (unsigned)messages);
     snprintf(why, sizeof why, "its handler has been at %s%s for %llu us; %llu are allowed%s", which, behind,
