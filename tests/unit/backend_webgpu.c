@@ -259,7 +259,7 @@ static void events_have_the_times_of_the_device(void **state) {
         assert_ok(context, qn_stream_record(stream, end));
         assert_ok(context, qn_stream_wait(stream, QN_FOREVER));
         assert_ok(context, qn_event_elapsed(begin, end, &elapsed));
-        assert_true(elapsed > 1000000);
+        assert_true(elapsed > 50000); /* the loop is of 100,000 steps, each behind the one before */
         /* more than a submission has room for */
         for (int i = 0; i < 80; i++) {
             assert_ok(context, qn_event_create(device, &marks[i]));
