@@ -26,7 +26,7 @@
 // global: 4
 // arg: buf:ushort:4=0x7e00,0xfe00,0xbc00,0x8001
 // arg: buf:ushort:4
-// expect: 0x7e00, 0x7e00, 0x3c00, 0x0001
+// expect: *, *, 0x3c00, 0x0001
 // arg: buf:half:4
 // expect: *, *, -2, *
 // kernel: spread
