@@ -1,4 +1,4 @@
-/* Work beside other APIs: memory that is theirs or another process's, and the drivers' own handles. quern.h includes this
+/* Work beside other APIs: memory that is theirs or another process's, and the drivers' own handles; and what libraries above quern need. quern.h includes this
    file; programs include that. */
 #ifndef QUERN_INTEROP_H
 #define QUERN_INTEROP_H
@@ -105,6 +105,23 @@ QN_API qn_status qn_buffer_native(const qn_buffer *buffer, qn_native_kind kind, 
    QN_ERROR_OUT_OF_MEMORY, QN_ERROR_DEVICE_LOST, and what the wait reports. */
 QN_API qn_status qn_stream_native_begin(qn_stream *stream, qn_buffer *const *buffers, size_t num_buffers);
 QN_API qn_status qn_stream_native_end(qn_stream *stream);
+
+/* ---- for libraries above this one, as libquern_ring ---- */
+
+/* Has `callback` called once, by the thread that closes the context and before anything of it is given up: for libraries above
+   this one, whose objects hold the context's. `callback` NULL: takes back that of `user`. Errors: QN_ERROR_NULL (user),
+   QN_ERROR_OUT_OF_MEMORY. Any thread. */
+QN_API qn_status qn_context_on_end(qn_context *context, void (*callback)(void *user), void *user);
+
+/* For kernels of a persistent stream that can step aside while the driver loads code, beside which nothing may run: CUDA's. The
+   thread that loads, or sees a load end, calls the functions with `user`. `leave`: the kernels are to end soon; short, calls nothing of quern,
+   and may come while `back` is called. `back`: they may be launched again, which it may do itself; once for each `leave`, also where
+   they have not ended. They are waited for, up to 5 seconds; then loading is refused as beside others. A launch on the stream
+   meanwhile waits until the code is loaded. Both NULL: they do not step aside any more, and nothing is being called when this is
+   back; so from when the stream is closed. Elsewhere than on CUDA nothing is ever called. Errors: QN_ERROR_STATE (the stream is not
+   persistent), QN_ERROR_NULL (one of the functions). */
+QN_API qn_status qn_stream_set_aside(qn_stream *stream, void (*leave)(void *user), void (*back)(void *user),
+                                     void *user);
 
 #ifdef __cplusplus
 }

@@ -210,10 +210,6 @@ static inline qn_status qn_context_create(const qn_context_desc *desc, qn_contex
    printing have to. Nothing that the work can reach is released. The sentence is qn_error_message(NULL). One thread,
    after all other calls on the context. */
 QN_API qn_status qn_context_close(qn_context *context, uint64_t timeout_ns);
-/* Has `callback` called once, by the thread that closes the context and before anything of it is given up: for libraries above
-   this one, whose objects hold the context's. `callback` NULL: takes back that of `user`. Errors: QN_ERROR_NULL (user),
-   QN_ERROR_OUT_OF_MEMORY. Any thread. */
-QN_API qn_status qn_context_on_end(qn_context *context, void (*callback)(void *user), void *user);
 /* qn_context_close(context, QN_FOREVER): waits for ever for a kernel that never ends, unless its stream is persistent. */
 QN_API void qn_context_destroy(qn_context *context);
 
@@ -904,15 +900,6 @@ QN_API qn_status qn_stream_close(qn_stream *stream, uint64_t timeout_ns);
    given up are released behind such streams, or when code is loaded. Errors: QN_ERROR_UNSUPPORTED (no QN_CAN_PERSIST, or
    on Vulkan no such queue is left), QN_ERROR_STATE (it has been given work), QN_ERROR_ARGUMENT (the default stream). */
 QN_API qn_status qn_stream_set_persistent(qn_stream *stream, bool persistent);
-/* For kernels of a persistent stream that can step aside while the driver loads code, beside which nothing may run: CUDA's. The
-   thread that loads, or sees a load end, calls the functions with `user`. `leave`: the kernels are to end soon; short, calls nothing of quern,
-   and may come while `back` is called. `back`: they may be launched again, which it may do itself; once for each `leave`, also where
-   they have not ended. They are waited for, up to 5 seconds; then loading is refused as beside others. A launch on the stream
-   meanwhile waits until the code is loaded. Both NULL: they do not step aside any more, and nothing is being called when this is
-   back; so from when the stream is closed. Elsewhere than on CUDA nothing is ever called. Errors: QN_ERROR_STATE (the stream is not
-   persistent), QN_ERROR_NULL (one of the functions). */
-QN_API qn_status qn_stream_set_aside(qn_stream *stream, void (*leave)(void *user), void (*back)(void *user),
-                                     void *user);
 /* Waits for all streams of a device, at most `timeout_ns` for all together. Errors as qn_stream_wait. Any thread. */
 QN_API qn_status qn_device_wait(qn_device *device, uint64_t timeout_ns);
 

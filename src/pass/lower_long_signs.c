@@ -18,7 +18,8 @@ static ir_value *high_word(qn__lowering *l, ir_value *v) {
 /* `high op constant`, as the low word of an i64. */
 static ir_value *of_high(qn__lowering *l, ir_op op, ir_value *v, uint64_t constant, ir_op extend) {
     const ir_type words = qn__words_like(v->type);
-    ir_value *word = qn__make2(l, op, high_word(l, v), qn__make_int(l, words, constant));
+    ir_value *high = high_word(l, v);
+    ir_value *word = qn__make2(l, op, high, qn__make_int(l, words, constant));
     return qn__make_convert(l, extend, word, v->type);
 }
 
