@@ -280,7 +280,7 @@ static qn_status run(qn_kernels *kernels, qn_stream *stream, const request *r) {
 }
 
 qn_status qn_kernels_max_pool(qn_kernels *kernels, qn_stream *stream, const qn_max_pool_desc *desc) {
-    request r;
+    request r = {0};
     qn_status status = qn__op_begin(kernels, stream, desc, "qn_kernels_max_pool");
     if (!status) status = check_forward(kernels, desc, &r);
     return status || qn_array_count(&r.windows) == 0 ? status : run(kernels, stream, &r);
@@ -288,7 +288,7 @@ qn_status qn_kernels_max_pool(qn_kernels *kernels, qn_stream *stream, const qn_m
 
 qn_status qn_kernels_max_pool_backward(qn_kernels *kernels, qn_stream *stream,
                                        const qn_max_pool_backward_desc *desc) {
-    request r;
+    request r = {0};
     qn_status status = qn__op_begin(kernels, stream, desc, "qn_kernels_max_pool_backward");
     if (!status) status = check_backward(kernels, desc, &r);
     return status || qn_array_count(&r.plane) == 0 ? status : run(kernels, stream, &r);

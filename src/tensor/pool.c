@@ -139,15 +139,18 @@ static bool are_apart(const side *s, uint64_t size) {
     return s->stride == s->window && !s->padding && size == s->count * s->window;
 }
 
+static bool are_side_by_side(const qn_tensor *x, int32_t axis, const side *s) {
+    return s->window > 1 && s->stride == s->window && x->node->sizes[axis] == s->count * s->window;
+}
+
 /* What joins all elements of a window along an axis: a slice for each, all in one kernel. */
 static qn_tensor *along(qn_tensor *x, int32_t axis, const side *s, double outside, join *both) {
     if (s->padding) x = qn_pad(x, axis, s->padding, s->padding, outside);
     if (x->status) return x;
-    const bool apart =
-        s->window > 1 && s->stride == s->window && x->node->sizes[axis] == s->count * s->window;
-    qn_tensor *all = NULL, *windows = apart ? windows_of(x, axis, s->window) : NULL;
+    qn_tensor *all = NULL, *windows = NULL;
+    if (are_side_by_side(x, axis, s)) windows = windows_of(x, axis, s->window);
     for (uint64_t tap = 0; tap < s->window; tap++) {
-        qn_tensor *one = apart
+        qn_tensor *one = windows
                              ? qn_squeeze(qn_slice(windows, axis + 1, (int64_t)tap, (int64_t)tap + 1, 1),
                                           QN_AXES(axis + 1))
                              : qn_slice(x, axis, (int64_t)tap,
