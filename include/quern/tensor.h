@@ -662,8 +662,8 @@ QN_API qn_tensor *qn_convolution(qn_tensor *x, qn_tensor *weights, qn_tensor *bi
 QN_API qn_tensor *qn_transposed_convolution(qn_tensor *x, qn_tensor *weights, qn_tensor *bias,
                                             const qn_convolution_desc *desc);
 /* The largest, or the mean, of each window of images of [images, channels, ...]. Padding is less than any number for the largest, 0 for the mean, and
-   counts there. Of equal elements of a window the first has the gradient; where windows lie side by side without padding, or have more than 64 elements,
-   they share it. Defaults: a stride of the window. */
+   counts there. Of equal elements of a window the first has the gradient; where windows lie side by side, fill the images and have no padding, or have more than 64 elements
+   in the last two dimensions, they share it, as those of a window of three dimensions do that differ in the first. Defaults: a stride of the window. */
 typedef struct qn_pool_desc {
     uint32_t window[3], stride[3], padding[3];
 } qn_pool_desc;

@@ -120,7 +120,7 @@ static qn_status check_window(const qn_kernels *kernels, const request *r) {
                            qn__shape(&r->plane).text, r->plane.rank);
     for (uint32_t i = 0; i < 2; i++) {
         const uint64_t size = side(&r->plane, i), whole = size + 2 * (uint64_t)r->padding[i];
-        if (!r->window[i] || r->window[i] > whole || r->padding[i] >= r->window[i])
+        if (!size || !r->window[i] || r->window[i] > whole || r->padding[i] >= r->window[i])
             return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
                                "%s: a window of %u for %llu elements with a padding of %u", r->function,
                                r->window[i], (unsigned long long)size, r->padding[i]);
@@ -156,8 +156,8 @@ static qn_status check_alike(const qn_kernels *kernels, const request *r, const 
     if (!fits)
         return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "%s: %s is %s; it must be %s", r->function, windows,
                            qn__shape(&r->windows).text, qn__shape(&wanted).text);
-    return r->taps.buffer ? qn__array_alike(kernels, r->function, "taps", &r->taps, windows, &r->windows)
-                          : QN_OK;
+    const bool has_taps = r->backward || r->taps.buffer;
+    return has_taps ? qn__array_alike(kernels, r->function, "taps", &r->taps, windows, &r->windows) : QN_OK;
 }
 
 static void set_stride(request *r, const uint32_t *given) {

@@ -94,7 +94,7 @@ static void narrow(narrower *n, ir_instr *loop, uint32_t index) {
 
 static void look_into(narrower *n, ir_instr *loop) {
     const ir_instr *test = head_test(loop);
-    if (!test) return;
+    if (!test || !test->num_operands) return;
     const bool has_limit = test->op == IR_ULT && is_small(test->operands[1], false);
     ir_region *body = loop->regions[0];
     for (uint32_t i = 0; i < body->num_params; i++) {

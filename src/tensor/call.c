@@ -162,10 +162,11 @@ static void add_read(qn__step *step, uint32_t place, qn__node *source) {
     const qn__seen seen = qn__call_source(source);
     step->arrays[place] = seen.array;
     step->arguments[place].node = seen.node->index;
-    uint64_t elements = 1; /* of memory: what is broadcast is read once */
+    uint64_t elements = 1;    /* of memory: what is broadcast is read once */
+    bool has_strides = false; /* else all lie in a row */
     for (uint32_t d = 0; d < seen.array.rank; d++)
-        if (seen.array.strides[d]) elements *= seen.array.sizes[d];
-    step->bytes += elements * qn_element_size(seen.array.type);
+        if (seen.array.strides[d]) elements *= seen.array.sizes[d], has_strides = true;
+    step->bytes += (has_strides ? elements : qn_array_count(&seen.array)) * qn_element_size(seen.array.type);
 }
 
 /* The words of the call and of what its epilogue does. */

@@ -23,11 +23,16 @@ enum { WINDOW = 0, STRIDE = 2, PADDING = 4, LOGGED = 6, TOGETHER = 7 };
 #define PARAMETERS(node)                                                                                     \
     .window = PAIR(node, WINDOW), .stride = PAIR(node, STRIDE), .padding = PAIR(node, PADDING)
 
-/* Images in the usual order. */
+/* Images in the usual order; qn_vmap's batch may come before them. */
 static qn_array usual(const qn__node *node, const qn_array *array) {
-    return node->attributes.integers[TOGETHER] && array->buffer
-               ? qn_array_permute(*array, (const uint32_t[]){0, 3, 1, 2})
-               : *array;
+    if (!node->attributes.integers[TOGETHER] || !array->buffer) return *array;
+    uint32_t order[QN_MAX_RANK];
+    const uint32_t rank = array->rank;
+    for (uint32_t d = 0; d < rank; d++) order[d] = d;
+    order[rank - 3] = rank - 1;
+    order[rank - 2] = rank - 3;
+    order[rank - 1] = rank - 2;
+    return qn_array_permute(*array, order);
 }
 
 qn_status qn__max_pool_run(qn_tensors *tensors, const qn__node *node, const qn_array *sources,
@@ -180,7 +185,7 @@ static qn_tensor *check(const char *function, qn_tensor *x, const qn_pool_desc *
         const uint64_t size = x->node->sizes[d + 2];
         *s =
             (side){desc->window[d], desc->stride[d] ? desc->stride[d] : desc->window[d], desc->padding[d], 0};
-        if (!s->window || size + 2 * s->padding < s->window || s->padding >= s->window)
+        if (!size || !s->window || size + 2 * s->padding < s->window || s->padding >= s->window)
             return qn__failed(tensors, function, QN_ERROR_ARGUMENT,
                               "dimension %u: a window of %llu for %llu elements with a padding of %llu",
                               (unsigned)d + 2, (unsigned long long)s->window, (unsigned long long)size,

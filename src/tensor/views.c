@@ -96,6 +96,7 @@ bool qn__view_is_clear(const qn__node *view) {
 /* Whether it is a view of something in another order, and this order is that one's own again. */
 static bool turns_back(const qn__node *node, const uint32_t *order) {
     if (node->op != QN__OP_PERMUTE || !qn__view_is_clear(node)) return false;
+    if (node->owner->no_gradient && node->sources[0]->needs_gradient) return false; /* the view has none */
     for (uint32_t d = 0; d < node->rank; d++)
         if (node->attributes.order[order[d]] != d) return false;
     return true;

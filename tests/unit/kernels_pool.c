@@ -198,6 +198,8 @@ static void wrong_ones_are_refused(void **state) {
         {{.from = x, .to = y, .window = {2, 0}}, "a window of 0 for 6 elements"},
         {{.from = x, .to = y, .window = {2, 2}, .padding = {2, 0}},
          "a window of 2 for 6 elements with a padding of 2"},
+        {{.from = QN_ARRAY(a, QN_F32, 0, 6), .to = y, .window = {2, 2}, .padding = {1, 0}},
+         "a window of 2 for 0 elements with a padding of 1"},
         {{.from = QN_ARRAY(a, QN_F32, 1, 100), .to = y, .window = {1, 100}}, "to is 3x3; it must be 1x1"},
         {{.from = x, .to = y, .window = {2, 2}, .stride = {1, 1}}, "to is 3x3; it must be 5x5"},
         {{.from = x, .to = QN_ARRAY(b, QN_F16, 3, 3), .window = {2, 2}},
@@ -227,6 +229,12 @@ static void wrong_ones_are_refused(void **state) {
                      f.kernels, NULL,
                      &(qn_max_pool_backward_desc){.gradient = y, .taps = t, .to = y, .window = {2, 2}}),
                  QN_ERROR_ARGUMENT, "qn_kernels_max_pool_backward: gradient is 3x3; it must be 1x1");
+    assert_fails(f.context,
+                 qn_kernels_max_pool_backward(
+                     f.kernels, NULL,
+                     &(qn_max_pool_backward_desc){
+                         .gradient = y, .taps = QN_ARRAY(NULL, QN_U8, 0, 3), .to = x, .window = {2, 2}}),
+                 QN_ERROR_ARGUMENT, "taps is 0x3 and gradient is 3x3");
     assert_fails(f.context, qn_kernels_max_pool_backward(f.kernels, NULL, NULL), QN_ERROR_NULL,
                  "desc is NULL");
     assert_fails(f.context, qn_kernels_max_pool(f.kernels, NULL, NULL), QN_ERROR_NULL, "desc is NULL");

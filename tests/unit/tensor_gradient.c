@@ -298,8 +298,15 @@ static void refusals(void **state) {
     qn_tensor *w = qn_tensor_require_gradient(x, true);
     assert_fails(f->context, qn_backward(qn_cast(w, QN_I32)), QN_ERROR_ARGUMENT,
                  "the loss is i32 2: of no float type");
+    qn_tensor *column = qn_transpose(qn_unsqueeze(w, 0), 0, 1);
     qn_no_gradient_begin(f->t);
     assert_fails(f->context, qn_backward(qn_square(w)), QN_ERROR_STATE, "no tensor");
+    qn_tensor *row =
+        qn_transpose(column, 0, 1); /* a view of its own, though it has the elements of one there is */
+    assert_fails(f->context, qn_backward(qn_sum(row, QN_ALL_AXES, false)), QN_ERROR_STATE, "no tensor");
+    qn_no_gradient_end(f->t);
+    assert_fails(f->context, qn_backward(qn_sum(row, QN_ALL_AXES, false)), QN_ERROR_STATE, "no tensor");
+    qn_no_gradient_begin(f->t);
     qn_no_gradient_end(f->t);
     assert_fails(f->context, qn_backward(qn_square(qn_detach(w))), QN_ERROR_STATE, "no tensor");
 }

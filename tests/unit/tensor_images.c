@@ -543,6 +543,10 @@ static void wrong_ones_are_refused(void **state) {
                                              &(qn_convolution_desc){.further = {1, 0}}),
                    "1 further is no size");
     assert_refused(f, qn_max_pool(x, &(qn_pool_desc){.window = {6, 2}}), "a window of 6 for 5 elements");
+    assert_refused(f,
+                   qn_max_pool(qn_ones(f->t, QN_F32, QN_SHAPE(1, 1, 0, 4)),
+                               &(qn_pool_desc){.window = {2, 2}, .padding = {1, 0}}),
+                   "a window of 2 for 0 elements with a padding of 1");
     assert_refused(f, qn_max_pool(x, NULL), "a descriptor");
     assert_refused(f, qn_average_pool(qn_cast(x, QN_I32), &(qn_pool_desc){.window = {2, 2}}), "of floats");
     assert_refused(f, qn_interpolate(x, &(qn_interpolate_desc){{4}, QN_INTERPOLATE_LINEAR, false}),
