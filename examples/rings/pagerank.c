@@ -178,17 +178,19 @@ typedef struct actors {
     uint32_t count;
 } actors;
 
+static uint32_t units_of(const run *r) { return r->info.compute_units ? r->info.compute_units : 1; }
+
 /* One for each core. Of a GPU, on which a kernel that stays has one of the driver's connections for itself: as many as there are. */
 static uint32_t count_rings(const run *r) {
     const char *connections = getenv("CUDA_DEVICE_MAX_CONNECTIONS");
     const int given = r->by_pieces && connections ? atoi(connections) : FEW_RINGS;
     const uint32_t most = given < 1 ? 1 : given < MOST_RINGS ? (uint32_t)given : MOST_RINGS;
-    return r->info.compute_units < most ? r->info.compute_units : most;
+    return units_of(r) < most ? units_of(r) : most;
 }
 
 /* On a GPU as many work-groups as it has compute units, dealt out to the rings, which would each be a narrow door for all of them. */
 static qn_status make_actors(run *r, actors *a) {
-    const uint32_t units = r->info.compute_units;
+    const uint32_t units = units_of(r);
     a->count = count_rings(r);
     const uint32_t each = r->parts / a->count;
     const qn_ring_desc desc = {.program = {.source = pagerank_text,

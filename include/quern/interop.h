@@ -119,7 +119,7 @@ QN_API qn_status qn_context_on_end(qn_context *context, void (*callback)(void *u
    they have not ended. They are waited for, up to 5 seconds; then loading is refused as beside others. A launch on the stream
    meanwhile waits until the code is loaded. Both NULL: they do not step aside any more, and nothing is being called when this is
    back; so from when the stream is closed. Elsewhere than on CUDA nothing is ever called. Errors: QN_ERROR_STATE (the stream is not
-   persistent), QN_ERROR_NULL (one of the functions). */
+   persistent), QN_ERROR_NULL (one of the functions). Any thread, but not `back` for its own stream. */
 QN_API qn_status qn_stream_set_aside(qn_stream *stream, void (*leave)(void *user), void (*back)(void *user),
                                      void *user);
 

@@ -47,8 +47,10 @@ void qn__ring_stay(qn_ring *ring) {
     pthread_mutex_unlock(&ring->command_lock);
 }
 
+/* A ring that closes does not wait: whoever called `back` waits for the ring's lock then, and the end of the ring for that. */
 void qn__ring_await_turn(const qn_ring *ring) {
-    while (atomic_load(&ring->aside)) nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+    while (atomic_load(&ring->aside) && !atomic_load(&ring->is_closing))
+        nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
 }
 
 /* A loop by hand that never parks may count on that. */

@@ -246,6 +246,7 @@ struct qn_ring {
     bool parks;                   /* the kernel may end by itself, and is launched again */
     pthread_mutex_t command_lock; /* of the kernel's command and what is next; after all other locks */
     _Atomic uint32_t aside;       /* those for whom it has left, or is about to */
+    _Atomic bool is_closing;      /* nobody waits for the others */
     _Atomic bool has_left;        /* or is to, since it was launched */
 
     pthread_mutex_t

@@ -399,6 +399,7 @@ static void init_recursive(pthread_mutex_t *lock) {
 
 /* From then on no thread is at its stream: those that wait for others of its network leave it alone, and nobody asks it to leave. */
 void qn__ring_begin_close(qn_ring *ring) {
+    atomic_store(&ring->is_closing, true);
     if (ring->desc.mode == QN_RING_RESIDENT) qn_stream_set_aside(ring->stream, NULL, NULL, NULL);
     atomic_store(&ring->aside, 0); /* who has asked calls nobody back */
     qn__ring_service_end(ring);

@@ -82,10 +82,10 @@ static bool runs(qn__queue *queue) {
 
 static bool can_leave(const qn__queue *queue) { return queue->aside.leave != NULL; }
 
-/* One that runs, among those that can leave or the others. */
-static qn__queue *find_running(qn__gpu *gpu, bool asked) {
+/* One that runs, among all or those that cannot leave. */
+static qn__queue *find_running(qn__gpu *gpu, bool all) {
     for (qn__queue *queue = gpu->endless.queues; queue; queue = queue->next_endless)
-        if (can_leave(queue) == asked && runs(queue)) return queue;
+        if ((all || !can_leave(queue)) && runs(queue)) return queue;
     return NULL;
 }
 
@@ -105,7 +105,8 @@ static bool is_time_left(qn__gpu *gpu, uint64_t start_ns) {
     return qn__time_left(start_ns, ASIDE_NS) > 0;
 }
 
-/* Until no endless kernel runs; else, without an end, the names of one. */
+/* Until no endless kernel runs; else, without an end, the names of one. One that was asked may be unable to leave by now: its stream
+   is being closed. */
 static bool clear_the_way(qn__gpu *gpu, char *names, size_t size) {
     const uint64_t start_ns = qn__now_ns();
     while (gpu->endless.launching && is_time_left(gpu, start_ns)) {
