@@ -15,10 +15,15 @@ if(CMAKE_SCRIPT_MODE_FILE)
     return()
 endif()
 
-set(ring_texts ${PROJECT_SOURCE_DIR}/src/ring/ring.cl ${PROJECT_SOURCE_DIR}/src/ring/batch.cl
-               ${PROJECT_SOURCE_DIR}/src/ring/apart.cl ${PROJECT_SOURCE_DIR}/src/ring/mail.cl
-               ${PROJECT_SOURCE_DIR}/src/ring/layout.h ${PROJECT_SOURCE_DIR}/include/quern/ring_message.h)
-set(ring_text_names quern/ring.cl quern/ring_batch.cl quern/ring_apart.cl quern/ring_mail.cl quern/ring_layout.h quern/ring_message.h)
+set(ring_texts "")
+set(ring_text_names "")
+foreach(part batch apart mail pieces wide send)
+    list(APPEND ring_texts ${PROJECT_SOURCE_DIR}/src/ring/${part}.cl)
+    list(APPEND ring_text_names quern/ring_${part}.cl)
+endforeach()
+list(APPEND ring_texts ${PROJECT_SOURCE_DIR}/src/ring/ring.cl ${PROJECT_SOURCE_DIR}/src/ring/layout.h
+     ${PROJECT_SOURCE_DIR}/include/quern/ring_message.h)
+list(APPEND ring_text_names quern/ring.cl quern/ring_layout.h quern/ring_message.h)
 set(ring_text_source ${PROJECT_BINARY_DIR}/generated/ring_texts.c)
 add_custom_command(
     OUTPUT ${ring_text_source}

@@ -55,10 +55,25 @@ if(TARGET quern_ring_static)
     endforeach()
 endif()
 
+# Rings whose slots are in pieces, as they are over a bus (src/ring/pieces.cl), on each device.
+if(TARGET quern_ring_static)
+    add_library(quern_ring_in_pieces STATIC ${ring_sources} ${ring_text_source})
+    add_dependencies(quern_ring_in_pieces quern_ring_objects)
+    target_compile_definitions(quern_ring_in_pieces PRIVATE QN__RING_IN_PIECES)
+    target_link_libraries(quern_ring_in_pieces PRIVATE quern_flags PUBLIC quern_static)
+    foreach(name ring_basic ring_failure ring_load ring_net ring_service ring_sizes ring_stopping)
+        add_executable(unit_pieces_${name} ${PROJECT_SOURCE_DIR}/tests/unit/${name}.c)
+        target_link_libraries(unit_pieces_${name} PRIVATE quern_flags quern_ring_in_pieces PkgConfig::CMOCKA m)
+        target_compile_definitions(unit_pieces_${name} PRIVATE QN__SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+        add_test(NAME unit.pieces.${name} COMMAND unit_pieces_${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+        set_tests_properties(unit.pieces.${name} PROPERTIES SKIP_RETURN_CODE 77)
+    endforeach()
+endif()
+
 # Where the host's side has ThreadSanitizer a ring's kernel has it, too: it orders what they share by what both do.
 if(CMAKE_C_FLAGS MATCHES "-fsanitize=thread")
     get_property(all_tests DIRECTORY PROPERTY TESTS)
-    list(FILTER all_tests INCLUDE REGEX "^unit\\.(mirrored\\.)?ring_")
+    list(FILTER all_tests INCLUDE REGEX "^unit\\.(mirrored\\.|pieces\\.)?ring_")
     set_property(TEST ${all_tests} APPEND PROPERTY ENVIRONMENT QUERN_CC=${PROJECT_SOURCE_DIR}/tests/cc_thread)
 endif()
 

@@ -5,8 +5,8 @@
 
 #define QN__RING_ANSWERS     (QN__RING_ITEMS * QN_RING_SENDS)
 #define QN__RING_WORDS(bits) (((bits) + 31) / 32)
-#define QN__RING_IN_PIECES   (QN_RING_IN_SLOT / 16)
-#define QN__RING_OUT_PIECES  (QN_RING_OUT_SLOT / 16)
+#define QN__RING_IN_LINES   (QN_RING_IN_SLOT / 16)
+#define QN__RING_OUT_LINES  (QN_RING_OUT_SLOT / 16)
 #define QN__RING_PARTS       8 /* of a batch, whose clocks work-items compare */
 
 /* What the work-items share. */
@@ -28,7 +28,7 @@ typedef struct qn__ring_batch {
 static void qn__ring_begin_batch(qn_ring *ring, local qn__ring_batch *batch) {
     ring->batch = batch;
     ring->batch_blocks = ring->block;
-    ring->staged = ring->block + QN__RING_ITEMS * QN__RING_IN_PIECES;
+    ring->staged = ring->block + QN__RING_ITEMS * QN__RING_IN_LINES;
     ring->count = ring->turn = ring->sends = 0;
     if (QN__ITEM != 0) return;
     batch->clock = ring->clock;
@@ -68,7 +68,7 @@ static uint qn__ring_step(void) { return QN_RING_PER_ITEM ? QN__RING_ITEMS : 1; 
    which. */
 static bool qn__ring_select(qn_ring *ring) {
     if (ring->turn >= ring->count || ring->failed) return false;
-    ring->block = ring->batch_blocks + ring->turn * QN__RING_IN_PIECES;
+    ring->block = ring->batch_blocks + ring->turn * QN__RING_IN_LINES;
     ring->sends = 0;
     if (ring->turn && !QN_RING_PER_ITEM) {
         ring->report->message = qn_ring_current(ring)->id;
@@ -89,7 +89,7 @@ static void qn__ring_note_failure(qn_ring *ring, uint code) {
 
 /* The first work-item tells the host, which may end the kernel then. */
 static void qn__ring_report_failure(const qn_ring *ring) {
-    local const uint4 *block = ring->batch_blocks + ring->batch->failing * QN__RING_IN_PIECES;
+    local const uint4 *block = ring->batch_blocks + ring->batch->failing * QN__RING_IN_LINES;
     ring->report->message = ((local const qn__ring_slot *)block)->message.id;
     QN__STORE(ring->report->failed, ring->failed, release);
 }
@@ -104,7 +104,7 @@ static local uint4 *qn__ring_stage(qn_ring *ring, uint size, uint flags) {
     const uint place = ring->turn * QN_RING_SENDS + ring->sends++;
     ring->batch->sizes[place] = 2 * size + (flags & QN__RING_REPLY ? 1 : 0);
     qn__ring_set_bit(ring->batch->sent, place);
-    local uint4 *lines = ring->staged + place * QN__RING_OUT_PIECES + QN__RING_SLOT_HEAD / 16;
+    local uint4 *lines = ring->staged + place * QN__RING_OUT_LINES + QN__RING_SLOT_HEAD / 16;
     if (size % 16) lines[size / 16] = QN__FOUR(0, 0, 0, 0);
     return lines;
 }
@@ -141,7 +141,7 @@ static uint qn__ring_reserve_run(qn_ring *ring, uint *count) {
 static ulong qn__ring_latest(const qn_ring *ring, uint part) {
     ulong latest = 0;
     for (uint i = part; i < ring->count; i += QN__RING_PARTS) {
-        const ulong clock = ((local const qn__ring_slot *)(ring->batch_blocks + i * QN__RING_IN_PIECES))->message.clock;
+        const ulong clock = ((local const qn__ring_slot *)(ring->batch_blocks + i * QN__RING_IN_LINES))->message.clock;
         latest = clock > latest ? clock : latest;
     }
     return latest;
@@ -157,11 +157,11 @@ static ulong qn__ring_batch_clock(local const qn__ring_batch *batch) {
 /* Where the staged answers to a message lie, in order, and what goes with them; each work-item for one message. */
 static void qn__ring_put_in_order(qn_ring *ring) {
     local qn__ring_batch *batch = ring->batch;
-    local const uint4 *block = ring->batch_blocks + QN__ITEM * QN__RING_IN_PIECES;
+    local const uint4 *block = ring->batch_blocks + QN__ITEM * QN__RING_IN_LINES;
     local const qn_ring_message *message = &((local const qn__ring_slot *)block)->message;
     for (uint place = QN__ITEM * QN_RING_SENDS; place < (QN__ITEM + 1) * QN_RING_SENDS; place++) {
         if (!qn__ring_has_bit(batch->sent, place)) continue;
-        local uint4 *lines = ring->staged + place * QN__RING_OUT_PIECES;
+        local uint4 *lines = ring->staged + place * QN__RING_OUT_LINES;
         const uint size = batch->sizes[place] / 2, is_reply = batch->sizes[place] % 2;
         const ulong answers = is_reply ? message->id : 0;
         batch->order[qn__ring_count_bits(batch->sent, place)] = place;
@@ -174,9 +174,9 @@ static void qn__ring_put_in_order(qn_ring *ring) {
 /* By pieces of 16 bytes, neighbours by neighbours: a packet on the bus is as large as it can be then. The slot's number does not
    change with the first of them. */
 static void qn__ring_copy_out(const qn_ring *ring, uint tail, uint count, ulong clock) {
-    for (uint i = QN__ITEM; i < count * QN__RING_OUT_PIECES; i += QN__RING_ITEMS) {
-        const uint number = i / QN__RING_OUT_PIECES, piece = i % QN__RING_OUT_PIECES, at = tail + number;
-        local const uint4 *from = ring->staged + ring->batch->order[number] * QN__RING_OUT_PIECES;
+    for (uint i = QN__ITEM; i < count * QN__RING_OUT_LINES; i += QN__RING_ITEMS) {
+        const uint number = i / QN__RING_OUT_LINES, piece = i % QN__RING_OUT_LINES, at = tail + number;
+        local const uint4 *from = ring->staged + ring->batch->order[number] * QN__RING_OUT_LINES;
         local const qn_ring_message *message = &((local const qn__ring_slot *)from)->message;
         global uint4 *to = (global uint4 *)qn__ring_out_slot(ring, at) + piece;
         if (piece == 0)
@@ -194,7 +194,7 @@ static void qn__ring_show(const qn_ring *ring, uint tail, uint sent) {
     for (uint at = tail + QN__ITEM; at - tail < sent; at += QN__RING_ITEMS)
         QN__STORE_FENCED(((global qn__ring_slot *)qn__ring_out_slot(ring, at))->sequence, at + 1);
     if (QN__ITEM >= ring->count || qn__ring_has_bit(batch->failed, QN__ITEM)) return;
-    const uint sequence = ((local const qn__ring_slot *)(ring->batch_blocks + QN__ITEM * QN__RING_IN_PIECES))->sequence;
+    const uint sequence = ((local const qn__ring_slot *)(ring->batch_blocks + QN__ITEM * QN__RING_IN_LINES))->sequence;
     global qn__ring_slot *slot = (global qn__ring_slot *)qn__ring_in_slot(ring, qn__ring_index(batch->band, sequence - 1));
     QN__STORE_FENCED(slot->sequence, sequence + (QN_RING_IN_CAPACITY - 1));
 }
@@ -364,10 +364,10 @@ static void qn__ring_copy_in(qn_ring *ring) {
     const uint first = batch->at & (QN_RING_IN_CAPACITY - 1), last = QN_RING_IN_CAPACITY - first;
     const uint before = ring->count < last ? ring->count : last;
     global const uint4 *from = (global const uint4 *)qn__ring_in_slot(ring, qn__ring_index(batch->band, 0));
-    event_t copies = async_work_group_copy(ring->batch_blocks, from + first * QN__RING_IN_PIECES, before * QN__RING_IN_PIECES, 0);
+    event_t copies = async_work_group_copy(ring->batch_blocks, from + first * QN__RING_IN_LINES, before * QN__RING_IN_LINES, 0);
     if (ring->count > before)
-        copies = async_work_group_copy(ring->batch_blocks + before * QN__RING_IN_PIECES, from,
-                                       (ring->count - before) * QN__RING_IN_PIECES, copies);
+        copies = async_work_group_copy(ring->batch_blocks + before * QN__RING_IN_LINES, from,
+                                       (ring->count - before) * QN__RING_IN_LINES, copies);
     wait_group_events(1, &copies);
 }
 

@@ -45,7 +45,10 @@ typedef struct qn__ring_queue {
             sent[QN__RING_BANDS_MOST]; /* the device knows of what the host has done before these positions */
         uint32_t seen[QN__RING_BANDS_MOST]; /* and the host of what kernels have done before these */
     } mirrored; /* of a ring with a mirror, whose copy for transfers lies behind the slots */
-    uint32_t capacity, bands, slot_size;
+    uint32_t capacity, bands;
+    uint32_t slot_size, stride; /* bytes of a message with its head, and from one to the next */
+    uint32_t pieces;            /* of a slot that is in pieces (layout.h); 0: it is as it is handled */
+    qn__ring_slot *gathered;    /* one such message, as it is handled */
     bool in_order; /* slots become free in order: there is one consumer, which takes one at a time */
     _Atomic uint32_t at[QN__RING_BANDS_MOST];   /* the host's end */
     _Atomic uint32_t room[QN__RING_BANDS_MOST]; /* slots before this position are known to be free */
@@ -68,8 +71,10 @@ uint32_t qn__ring_queue_put_run(qn__ring_queue *queue, uint32_t band, const qn_r
    others that put. *call: the id of the message where a call waits for its answer, else 0. false: none was dropped, as there is room by
    now. */
 bool qn__ring_queue_revoke(qn__ring_queue *queue, uint32_t band, _Atomic uint32_t *revoked, uint64_t *call);
-/* One thread at a time. The first message, which stays; NULL: there is none. */
+/* One thread at a time. The first message, which stays; NULL: there is none, or not all of it. Holds until the next such call. */
 const qn__ring_slot *qn__ring_queue_first(const qn__ring_queue *queue);
+/* Any thread. Whether there is none, nor a part of one. */
+bool qn__ring_queue_is_empty(const qn__ring_queue *queue);
 void qn__ring_queue_drop_first(qn__ring_queue *queue);
 /* Whether kernels have still to take something that the host has put in. */
 bool qn__ring_queue_is_pending(const qn__ring_queue *queue);
@@ -380,10 +385,12 @@ qn_status qn__ring_offer_to_leave(qn_ring *ring, bool by_hand);
 /* Launches the kernel, under the lock; waits until all of it is there, and stops it where that takes too long for a program's call. */
 qn_status qn__ring_submit(qn_ring *ring);
 qn_status qn__ring_await_launch(qn_ring *ring, uint64_t timeout_ns);
-/* A slot of the input that is full though the kernel's position has passed it; it is free then. NULL: there are no more. */
+/* The message of a slot of the input that is full though the kernel's position has passed it: the oldest that is at most *back
+   positions behind `head`; it is at *back then. NULL: there are no more. */
 const qn__ring_slot *qn__ring_queue_orphan(const qn__ring_queue *queue, uint32_t band, uint32_t head,
                                            uint32_t *back);
-void qn__ring_queue_free(qn__ring_queue *queue, const qn__ring_slot *slot);
+/* Takes it out. */
+void qn__ring_queue_free(qn__ring_queue *queue, uint32_t band, uint32_t head, uint32_t back);
 
 /* Of a reply; under the receive lock. */
 void qn__ring_note_latency(qn_ring *ring, uint64_t ns);

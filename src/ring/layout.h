@@ -82,6 +82,24 @@ typedef struct qn__ring_slot {
     qn_ring_message message;
 } qn__ring_slot;
 
+/* Where a bus is between both sides, a slot may be in pieces of 16 bytes, each of which bears the slot's number in front of 12 bytes: what
+   a look brings over the bus tells itself whether it is the message's, so that no fence, and no trip, has to be between the message and
+   its number. The first piece's number is the slot's `sequence`; the message takes five pieces, whose last word is free, and the
+   payload those behind. One that a short message does not need keeps an old number, which would come again when positions have gone
+   round once: so now and then a producer writes all of them. */
+enum {
+    QN__PIECE_WORDS = 4,
+    QN__PIECE_BYTES = 12, /* of what it holds */
+    QN__PIECES_OF_MESSAGE = 5,
+    QN__PIECES_OF_SIZE = 3, /* which of them has the payload's size, in its last word */
+    QN__PIECES_FEW = 24,    /* as many as one work-item looks at */
+    QN__PIECES_MOST = 512,
+    QN__PIECES_ALL_EVERY =
+        1 << 30, /* positions from one time that all are written, for a round of the queue, to the next */
+};
+#define QN__PIECES(size)                     (QN__PIECES_OF_MESSAGE + ((size) + QN__PIECE_BYTES - 1) / QN__PIECE_BYTES)
+#define QN__PIECES_ARE_ALL_DUE(at, capacity) ((at) % QN__PIECES_ALL_EVERY < (capacity))
+
 /* A work-group's report; written by it alone. */
 typedef struct qn__ring_group {
     QN__RING_WORD status;

@@ -256,15 +256,40 @@ static qn_status choose_batch(qn_ring *ring, const qn_ring_desc *desc) {
 
 /* ---- the parts ---- */
 
+/* Whether slots are in pieces: what CUDA loads and stores by 16 bytes stays whole on the bus (CUDA C++ Programming Guide, Mapped
+   Memory). Batches share their trips in another way, what may be revoked has a claim beside its number, and of large messages a few
+   work-items are quicker with the bytes alone. */
+static bool has_pieces(const qn_ring *ring) {
+    enum { MANY_ITEMS = 32 };
+    const qn_ring_desc *desc = &ring->desc;
+    const uint32_t larger = desc->message_size > desc->reply_size ? desc->message_size : desc->reply_size;
+    if (ring->mirror || ring->batches || desc->policy == QN_RING_DROP_OLDEST) return false;
+    if (QN__PIECES(larger) > (ring->items < MANY_ITEMS ? QN__PIECES_FEW : QN__PIECES_MOST)) return false;
+#if defined(QN__RING_IN_PIECES) /* programs that test them have them on each device */
+    return true;
+#else
+    const qn_device_info *info = &ring->device_info;
+    return info->kind == QN_DEVICE_CUDA && !(info->capabilities & QN_CAN_SHARE_MEMORY);
+#endif
+}
+
+static void size_slots(qn__ring_queue *queue, uint32_t payload, bool in_pieces) {
+    const uint32_t mask = QN__RING_LINE * sizeof(uint32_t) - 1;
+    queue->stride = queue->slot_size = slot_size(payload);
+    if (!in_pieces) return;
+    queue->pieces = QN__PIECES(payload);
+    queue->stride = (uint32_t)(queue->pieces * QN__PIECE_WORDS * sizeof(uint32_t) + mask) & ~mask;
+}
+
 static qn_status make_queues(qn_ring *ring) {
     qn__ring_queue *in = &ring->in, *out = &ring->out;
     in->capacity = ring->desc.capacity;
     in->bands = ring->desc.bands;
-    in->slot_size = slot_size(ring->desc.message_size);
+    size_slots(in, ring->desc.message_size, has_pieces(ring));
     in->in_order = ring->desc.groups == 1 && !ring->batches && ring->desc.policy != QN_RING_DROP_OLDEST;
     out->capacity = ring->desc.reply_capacity;
     out->bands = 1;
-    out->slot_size = slot_size(ring->desc.reply_size);
+    size_slots(out, ring->desc.reply_size, has_pieces(ring));
     qn_status status = qn__ring_queue_create(ring, in, "a ring's messages");
     if (!status) status = qn__ring_queue_create(ring, out, "a ring's replies");
     if (status) return status;

@@ -7,11 +7,94 @@
 
 static qn__ring_slot *slot_at(const qn__ring_queue *queue, uint32_t band, uint32_t at) {
     const size_t index = (size_t)band * queue->capacity + (at & (queue->capacity - 1));
-    return (qn__ring_slot *)(void *)(queue->slots + index * queue->slot_size);
+    return (qn__ring_slot *)(void *)(queue->slots + index * queue->stride);
 }
 
 qn__ring_slot *qn__ring_queue_slot(const qn__ring_queue *queue, uint32_t band, uint32_t at) {
     return slot_at(queue, band, at);
+}
+
+/* ---- slots in pieces ---- */
+
+static _Atomic uint32_t *piece_at(const qn__ring_slot *slot, uint32_t index) {
+    return (_Atomic uint32_t *)(void *)slot + (size_t)index * QN__PIECE_WORDS;
+}
+
+/* The number last, which shows the rest. */
+static void write_piece(qn__ring_slot *slot, uint32_t index, uint32_t number, const void *bytes,
+                        size_t size) {
+    _Atomic uint32_t *piece = piece_at(slot, index);
+    memcpy((uint32_t *)piece + 1, bytes, size);
+    atomic_store_explicit(piece, number, memory_order_release);
+}
+
+/* false: it is another message's. */
+static bool read_piece(const qn__ring_slot *slot, uint32_t index, uint32_t number, void *bytes, size_t size) {
+    const _Atomic uint32_t *piece = piece_at(slot, index);
+    if (atomic_load_explicit(piece, memory_order_acquire) != number) return false;
+    memcpy(bytes, (const uint32_t *)piece + 1, size);
+    return true;
+}
+
+/* The words of a message, and the free one. */
+typedef union message_words {
+    qn_ring_message message;
+    uint32_t words[QN__PIECES_OF_MESSAGE * (QN__PIECE_WORDS - 1)];
+} message_words;
+
+/* From the last piece to the first, which is the one that the other side waits for. */
+static void scatter(const qn__ring_queue *queue, qn__ring_slot *slot, uint32_t at,
+                    const qn_ring_message *message, const unsigned char *payload) {
+    const message_words head = {*message};
+    const uint32_t number = at + 1, last = message->size % QN__PIECE_BYTES;
+    uint32_t i = QN__PIECES(message->size);
+    if (QN__PIECES_ARE_ALL_DUE(at, queue->capacity))
+        for (uint32_t more = i; more < queue->pieces; more++)
+            atomic_store_explicit(piece_at(slot, more), number, memory_order_relaxed);
+    const unsigned char *end = message->size ? payload + message->size : payload;
+    if (last) write_piece(slot, --i, number, end -= last, last);
+    while (i > QN__PIECES_OF_MESSAGE) write_piece(slot, --i, number, end -= QN__PIECE_BYTES, QN__PIECE_BYTES);
+    while (i--) write_piece(slot, i, number, head.words + i * (QN__PIECE_WORDS - 1), QN__PIECE_BYTES);
+}
+
+/* false: not all of it is there yet. */
+static bool gather(const qn__ring_slot *slot, uint32_t at, qn__ring_slot *to) {
+    message_words head;
+    uint32_t i = 0;
+    for (; i < QN__PIECES_OF_MESSAGE; i++)
+        if (!read_piece(slot, i, at + 1, head.words + i * (QN__PIECE_WORDS - 1), QN__PIECE_BYTES))
+            return false;
+    to->message = head.message;
+    unsigned char *payload = (unsigned char *)(to + 1);
+    uint32_t left = to->message.size;
+    for (; left >= QN__PIECE_BYTES; left -= QN__PIECE_BYTES, payload += QN__PIECE_BYTES)
+        if (!read_piece(slot, i++, at + 1, payload, QN__PIECE_BYTES)) return false;
+    return !left || read_piece(slot, i, at + 1, payload, left);
+}
+
+/* The message of a slot whose first number says that it is there; NULL: not all of it is. */
+static const qn__ring_slot *message_in(const qn__ring_queue *queue, const qn__ring_slot *slot, uint32_t at) {
+    if (!queue->pieces) return slot;
+    return gather(slot, at, queue->gathered) ? queue->gathered : NULL;
+}
+
+static void fill(const qn__ring_queue *queue, qn__ring_slot *slot, uint32_t at,
+                 const qn_ring_message *message, const void *payload) {
+    if (queue->pieces) {
+        scatter(queue, slot, at, message, payload);
+        return;
+    }
+    slot->message = *message;
+    if (message->size) memcpy(slot + 1, payload, message->size);
+    atomic_store_explicit(&slot->sequence, at + 1, memory_order_release);
+}
+
+/* ---- queues ---- */
+
+/* No piece has a number that its slot's next messages will have. */
+static void number_pieces(const qn__ring_queue *queue, qn__ring_slot *slot, uint32_t number) {
+    for (uint32_t i = 1; i < queue->pieces; i++)
+        atomic_store_explicit(piece_at(slot, i), number, memory_order_relaxed);
 }
 
 static void number_slots(qn__ring_queue *queue) {
@@ -21,15 +104,17 @@ static void number_slots(qn__ring_queue *queue) {
         atomic_store(&queue->at[band], 0);
         atomic_store(&queue->room[band], 0);
         for (uint32_t i = 0; i < queue->capacity; i++) {
-            atomic_store_explicit(&slot_at(queue, band, i)->sequence, i, memory_order_relaxed);
-            atomic_store_explicit(&slot_at(queue, band, i)->claim, 0, memory_order_relaxed);
+            qn__ring_slot *slot = slot_at(queue, band, i);
+            atomic_store_explicit(&slot->sequence, i, memory_order_relaxed);
+            atomic_store_explicit(&slot->claim, 0, memory_order_relaxed);
+            number_pieces(queue, slot, i);
         }
     }
     atomic_thread_fence(memory_order_seq_cst);
 }
 
 qn_status qn__ring_queue_create(qn_ring *ring, qn__ring_queue *queue, const char *label) {
-    const uint64_t size = (uint64_t)queue->bands * queue->capacity * queue->slot_size;
+    const uint64_t size = (uint64_t)queue->bands * queue->capacity * queue->stride;
     const qn_buffer_desc ends = {.size = QN__RING_END_LINES * QN__RING_LINE * sizeof(uint32_t),
                                  .label = label};
     void *host = NULL;
@@ -37,6 +122,9 @@ qn_status qn__ring_queue_create(qn_ring *ring, qn__ring_queue *queue, const char
     queue->slots = host;
     if (!status) status = qn_buffer_create(ring->device, &ends, &queue->ends);
     if (status) return status;
+    if (queue->pieces) queue->gathered = ring->allocator.allocate(ring->allocator.user, queue->slot_size);
+    if (queue->pieces && !queue->gathered)
+        return qn__ring_fail(ring, QN_ERROR_OUT_OF_MEMORY, "qn_ring_create: out of host memory");
     number_slots(queue);
     return QN_OK;
 }
@@ -44,6 +132,7 @@ qn_status qn__ring_queue_create(qn_ring *ring, qn__ring_queue *queue, const char
 void qn__ring_queue_destroy(qn_ring *ring, qn__ring_queue *queue) {
     qn__ring_memory_destroy(ring, queue->memory, queue->slots);
     qn_buffer_destroy(queue->ends);
+    if (queue->gathered) ring->allocator.release(ring->allocator.user, queue->gathered);
 }
 
 qn_status qn__ring_queue_reset(qn__ring_queue *queue, qn_stream *stream) {
@@ -97,9 +186,7 @@ bool qn__ring_queue_put(qn__ring_queue *queue, uint32_t band, const qn_ring_mess
         if (!atomic_compare_exchange_weak_explicit(&queue->at[band], &at, at + 1, memory_order_relaxed,
                                                    memory_order_relaxed))
             continue;
-        slot->message = *message;
-        if (message->size) memcpy(slot + 1, payload, message->size);
-        atomic_store_explicit(&slot->sequence, at + 1, memory_order_release);
+        fill(queue, slot, at, message, payload);
         note_peak(queue, band, at);
         return true;
     }
@@ -128,14 +215,9 @@ uint32_t qn__ring_queue_put_run(qn__ring_queue *queue, uint32_t band, const qn_r
         run = free_run(queue, band, at, count);
     } while (run && !atomic_compare_exchange_weak_explicit(&queue->at[band], &at, at + run,
                                                            memory_order_relaxed, memory_order_relaxed));
-    for (uint32_t i = 0; i < run; i++) {
-        qn__ring_slot *slot = slot_at(queue, band, at + i);
-        slot->message = *first;
-        slot->message.id += i;
-        slot->message.clock += i;
-        if (first->size) memcpy(slot + 1, payloads + i * stride, first->size);
-        atomic_store_explicit(&slot->sequence, at + i + 1, memory_order_release);
-    }
+    qn_ring_message message = *first;
+    for (uint32_t i = 0; i < run; i++, message.id++, message.clock++)
+        fill(queue, slot_at(queue, band, at + i), at + i, &message, payloads + i * stride);
     if (run) note_peak(queue, band, at + run - 1);
     return run;
 }
@@ -161,7 +243,13 @@ bool qn__ring_queue_revoke(qn__ring_queue *queue, uint32_t band, _Atomic uint32_
 const qn__ring_slot *qn__ring_queue_first(const qn__ring_queue *queue) {
     const uint32_t at = atomic_load_explicit(&queue->at[0], memory_order_relaxed);
     const qn__ring_slot *slot = slot_at(queue, 0, at);
-    return atomic_load_explicit(&slot->sequence, memory_order_acquire) == at + 1 ? slot : NULL;
+    if (atomic_load_explicit(&slot->sequence, memory_order_acquire) != at + 1) return NULL;
+    return message_in(queue, slot, at);
+}
+
+bool qn__ring_queue_is_empty(const qn__ring_queue *queue) {
+    const uint32_t at = atomic_load_explicit(&queue->at[0], memory_order_relaxed);
+    return atomic_load_explicit(&slot_at(queue, 0, at)->sequence, memory_order_acquire) != at + 1;
 }
 
 void qn__ring_queue_drop_first(qn__ring_queue *queue) {
@@ -204,17 +292,16 @@ uint32_t qn__ring_queue_credits(const qn__ring_queue *queue, uint32_t band) {
 
 const qn__ring_slot *qn__ring_queue_orphan(const qn__ring_queue *queue, uint32_t band, uint32_t head,
                                            uint32_t *back) {
-    while (*back) {
-        const uint32_t at = head - (*back)--;
+    for (; *back; --*back) {
+        const uint32_t at = head - *back;
         const qn__ring_slot *slot = slot_at(queue, band, at);
-        if (atomic_load_explicit(&slot->sequence, memory_order_acquire) == at + 1) return slot;
+        if (atomic_load_explicit(&slot->sequence, memory_order_acquire) == at + 1)
+            return message_in(queue, slot, at);
     }
     return NULL;
 }
 
-void qn__ring_queue_free(qn__ring_queue *queue, const qn__ring_slot *slot) {
-    _Atomic uint32_t *sequence = (_Atomic uint32_t *)&slot->sequence;
-    atomic_store_explicit(sequence,
-                          atomic_load_explicit(sequence, memory_order_relaxed) + queue->capacity - 1,
-                          memory_order_release);
+void qn__ring_queue_free(qn__ring_queue *queue, uint32_t band, uint32_t head, uint32_t back) {
+    const uint32_t at = head - back;
+    atomic_store_explicit(&slot_at(queue, band, at)->sequence, at + queue->capacity, memory_order_release);
 }

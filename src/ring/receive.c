@@ -98,7 +98,7 @@ static way deliver(qn_ring *ring, const qn__ring_slot *slot) {
     return DELIVERED;
 }
 
-static bool is_empty(const qn_ring *ring) { return qn__ring_queue_first(&ring->out) == NULL; }
+static bool is_empty(const qn_ring *ring) { return qn__ring_queue_is_empty(&ring->out); }
 
 void qn__ring_end_call(qn_ring *ring, uint64_t id, qn_status status) {
     pthread_mutex_lock(&ring->receive_lock);

@@ -55,7 +55,7 @@ static qn_status collect_dead(qn_ring *ring) {
             qn__ring_letter *letter = qn__ring_letter_make(ring, slot);
             if (!letter) return QN_ERROR_OUT_OF_MEMORY;
             bury(ring, letter);
-            qn__ring_queue_free(&ring->in, slot);
+            qn__ring_queue_free(&ring->in, band, head, back);
         }
     }
     return status;

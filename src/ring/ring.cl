@@ -31,6 +31,14 @@
 #define QN__STORE_FENCED(word, value) QN__STORE(word, value, release)
 #define QN__FENCED_RELEASE            memory_order_release
 #endif
+#define QN__RING_PIECES  (QN__RING_IN_PIECES > 0)
+/* Pieces that a look by one work-item brings, whether there is a message or not. Larger messages all bring as a whole, and look for so
+   where they are of one kind, for one work-group. */
+#define QN__RING_EAGER      (QN__RING_IN_PIECES < QN__RING_FEW_PIECES ? QN__RING_IN_PIECES : QN__RING_FEW_PIECES)
+#define QN__RING_WIDE       (QN__RING_IN_PIECES > QN__RING_FEW_PIECES)
+#define QN__RING_WIDE_LOOKS (QN_RING_GROUPS == 1 && QN_RING_BANDS == 1 && QN_RING_MAIL + QN_RING_LINKS == 0)
+/* Whether what handlers write besides messages is to be seen by who gets their answers. */
+#define QN__RING_ORDERS  (!QN__RING_PIECES || QN__RING_HAS_STATE || QN_RING_BLOCKS > 0)
 #define QN__HALVES(word) (uint)(word), (uint)((word) >> 32)
 #define QN__RING_MAILED  0x80000000u /* of what a look has found: it lies in the mail */
 #define QN__RING_SEVERAL 0xffffffffu /* several messages, which are not taken */
@@ -66,6 +74,13 @@ typedef struct qn_ring {
     bool busy, counted, leaving;
     bool released; /* a release fence has come after the slot of the handled message was read */
     ulong clock; /* of this work-group: later than all that it has seen */
+#if QN__RING_PIECES
+    uint4 seen[QN__RING_EAGER]; /* pieces of the message that was looked for */
+#endif
+#if QN__RING_WIDE
+    local struct qn__ring_wide *wide;
+    bool expects_wide, is_wide; /* the message that comes may be large; that which is handled was brought by looks */
+#endif
 #if QN__RING_BATCHES
     local struct qn__ring_batch *batch;
     local uint4 *batch_blocks, *staged; /* copies of the messages; what answers them */
@@ -110,6 +125,19 @@ typedef struct qn_ring {
 #define QN__RING_BEGIN_BLOCKS(name) (void)0
 #endif
 
+/* Where work-items share words, behind a message, of which the last piece may have more than the slot. */
+#define QN__RING_SHARED (QN_RING_IN_SLOT / 16 + QN__RING_PIECES)
+
+/* Large messages by all work-items. */
+#if QN__RING_WIDE
+#define QN__RING_BEGIN_WIDE(name)                                                                            \
+    local qn__ring_wide qn__wide;                                                                            \
+    (name).wide = &qn__wide;                                                                                 \
+    (name).expects_wide = (name).is_wide = false
+#else
+#define QN__RING_BEGIN_WIDE(name) (void)0
+#endif
+
 /* Messages, and what answers them where several are handled at a time; else a message and a word. */
 #if QN__RING_BATCHES
 #define QN__RING_BLOCK_LINES        (QN__RING_ITEMS * (QN_RING_IN_SLOT + QN_RING_SENDS * QN_RING_OUT_SLOT) / 16)
@@ -117,7 +145,7 @@ typedef struct qn_ring {
     local qn__ring_batch qn__batch;                                                                          \
     qn__ring_begin_batch(&name, &qn__batch)
 #else
-#define QN__RING_BLOCK_LINES       (QN_RING_IN_SLOT / 16 + 1)
+#define QN__RING_BLOCK_LINES       (QN__RING_SHARED + 1)
 #define QN__RING_BEGIN_BATCH(name) (void)0
 #endif
 
@@ -132,6 +160,7 @@ typedef struct qn_ring {
     qn__ring_begin(&name, qn__control, qn__in, qn__in_ends, qn__out, qn__out_ends, qn__block);               \
     QN__RING_BEGIN_MORE(name);                                                                               \
     QN__RING_BEGIN_BLOCKS(name);                                                                             \
+    QN__RING_BEGIN_WIDE(name);                                                                               \
     QN__RING_BEGIN_BATCH(name)
 
 static void qn__ring_begin(qn_ring *ring, global qn__ring_control *control, global uchar *in,
@@ -173,11 +202,11 @@ static void qn__ring_begin(qn_ring *ring, global qn__ring_control *control, glob
 /* ---- the queues ---- */
 
 static global uchar *qn__ring_in_slot(const qn_ring *ring, uint index) {
-    return ring->in + (ulong)index * QN_RING_IN_SLOT;
+    return ring->in + (ulong)index * QN__RING_IN_STRIDE;
 }
 
 static global uchar *qn__ring_out_slot(const qn_ring *ring, uint at) {
-    return ring->out + (ulong)(at & (QN_RING_OUT_CAPACITY - 1)) * QN_RING_OUT_SLOT;
+    return ring->out + (ulong)(at & (QN_RING_OUT_CAPACITY - 1)) * QN__RING_OUT_STRIDE;
 }
 
 static uint qn__ring_sequence(global uchar *slot) {
@@ -235,21 +264,37 @@ typedef struct qn__ring_sight {
     int ahead;
 } qn__ring_sight;
 
+#if QN__RING_PIECES
+#ifdef __OPENCL_VERSION__
+#include "ring_pieces.cl"
+#else
+#include "pieces.cl"
+#endif
+#endif
+
 static uint qn__ring_index(uint band, uint at) {
     return band * QN_RING_IN_CAPACITY + (at & (QN_RING_IN_CAPACITY - 1));
 }
 
-static qn__ring_sight qn__ring_see(const qn_ring *ring, uint band) {
+/* A look at a band's first message, and where `command` is not NULL at what the host commands. */
+static qn__ring_sight qn__ring_see(qn_ring *ring, uint band, uint *command) {
     qn__ring_sight sight;
     sight.at = qn__ring_head(ring, band);
-    sight.ahead = (int)(qn__ring_sequence(qn__ring_in_slot(ring, qn__ring_index(band, sight.at))) - (sight.at + 1));
+    global uchar *slot = qn__ring_in_slot(ring, qn__ring_index(band, sight.at));
+#if QN__RING_PIECES
+    qn__ring_bring(ring, slot, sight.at + 1);
+    if (command) *command = QN__LOOK_AT(ring->control->command); /* on its way beside them */
+    sight.ahead = qn__ring_judge(ring, sight.at + 1);
+#else
+    if (command) *command = QN__LOAD(ring->control->command, relaxed); /* before the number is acquired */
+    sight.ahead = (int)(qn__ring_sequence(slot) - (sight.at + 1));
+#endif
     return sight;
 }
 
 /* Whether the message at `at` is the consumer's, who says so first. The host revokes first and looks at the claim then: one of the
    two sees the other. It may have gone round the queue since the consumer's look. */
 static bool qn__ring_keep(const qn_ring *ring, global qn__ring_slot *slot, uint band, uint at) {
-    if (!QN_RING_REVOKES) return true;
     QN__STORE(slot->claim, 2 * at + 1, release);
     QN__FENCE(seq_cst);
     if ((int)(QN__LOAD(ring->control->revoked[band], acquire) - at) <= 0) return true;
@@ -260,13 +305,15 @@ static bool qn__ring_keep(const qn_ring *ring, global qn__ring_slot *slot, uint 
 /* 1 + the index of a slot with a message, which is the caller's from now on; 0: there is none. `sight`: of the highest band. */
 static uint qn__ring_take(qn_ring *ring, qn__ring_sight sight) {
     for (int band = QN_RING_BANDS - 1; band >= 0; band--) {
-        if (band < QN_RING_BANDS - 1) sight = qn__ring_see(ring, band);
-        for (; sight.ahead >= 0; sight = qn__ring_see(ring, band)) {
+        if (band < QN_RING_BANDS - 1) sight = qn__ring_see(ring, band, 0);
+        for (; sight.ahead >= 0; sight = qn__ring_see(ring, band, 0)) {
             const uint index = qn__ring_index(band, sight.at);
-            /* Revoked messages are behind: their slots have newer ones. */
+            /* Revoked messages are behind: their slots have newer ones. Else others have taken what was there. */
+            if (sight.ahead > 0 && QN_RING_GROUPS == 1 && !QN_RING_REVOKES) break;
             if (sight.ahead > 0 && !QN_RING_REVOKES) continue;
             if (!qn__ring_claim_head(ring, band, sight.at)) continue;
             QN__STORE(ring->report->bands[band], ++ring->bands[band], relaxed);
+            if (!QN_RING_REVOKES) return index + 1;
             if (sight.ahead == 0 &&
                 qn__ring_keep(ring, (global qn__ring_slot *)qn__ring_in_slot(ring, index), band, sight.at))
                 return index + 1;
@@ -400,17 +447,20 @@ static bool qn__ring_is_followed(const qn_ring *ring) {
     return QN__LOAD(((global qn__ring_slot *)slot)->sequence, relaxed) == next + 1;
 }
 
-/* One look, by the host's command: false, where there is a message (1 + the index of its slot in *found), or there are several, or the
-   kernel is to end. The command and the queue are looked at together; where the command is new the queue once more, which may have what
-   came before it. */
-static bool qn__ring_look(qn_ring *ring, uint spins, uint *found) {
-    const uint command = QN__LOAD(ring->control->command, relaxed);
-    const bool followed = qn__ring_is_followed(ring);
-    qn__ring_sight sight = qn__ring_see(ring, QN_RING_BANDS - 1);
+/* Whether nothing is to be done at a look that finds neither a message nor a new command. */
+static bool qn__ring_is_quiet(const qn_ring *ring, uint spins) {
+    if (QN_RING_BANDS > 1 || QN_RING_MAIL + QN_RING_LINKS > 0) return false;
+    return ring->status == QN__GROUP_RUNNING && ring->command == QN__RING_RUN && !ring->counted && !ring->leaving &&
+           spins < ring->spins && (spins & 255) != 252;
+}
+
+/* What comes of a look, by the host's command: false, where there is a message (1 + the index of its slot in *found), or there are several,
+   or the kernel is to end. Where the command is new the next look counts, as the queue may have what came before it. */
+static bool qn__ring_decide(qn_ring *ring, uint spins, uint *found, uint command, bool followed, qn__ring_sight sight) {
     if (command != ring->command) {
         ring->command = command;
         QN__FENCE(acquire);
-        sight = qn__ring_see(ring, QN_RING_BANDS - 1);
+        return true;
     }
     if (command == QN__RING_DROP) return false;
     if (command >= QN__RING_LEAVE) {
@@ -427,6 +477,15 @@ static bool qn__ring_look(qn_ring *ring, uint spins, uint *found) {
     }
     if ((spins & 255) == 252) QN__STORE(ring->report->heartbeat, ++ring->beats, relaxed);
     return qn__ring_rest(ring, spins);
+}
+
+/* One look at the command and the queue together. */
+static bool qn__ring_look(qn_ring *ring, uint spins, uint *found) {
+    uint command;
+    const bool followed = qn__ring_is_followed(ring);
+    const qn__ring_sight sight = qn__ring_see(ring, QN_RING_BANDS - 1, &command);
+    if (sight.ahead < 0 && command == ring->command && qn__ring_is_quiet(ring, spins)) return true;
+    return qn__ring_decide(ring, spins, found, command, followed, sight);
 }
 
 /* Other rings' messages lie nearer than the host's: three looks of four are for them alone, and those behind one of them, as the next
@@ -457,7 +516,7 @@ static void qn__ring_free(const qn_ring *ring, uint found, uint sequence, bool r
 #endif
     global qn__ring_slot *slot = (global qn__ring_slot *)qn__ring_in_slot(ring, found - 1);
     const uint next = sequence + (QN_RING_IN_CAPACITY - 1);
-    if (released)
+    if (released || !QN__RING_ORDERS) /* what was read of it is here already */
         QN__STORE(slot->sequence, next, relaxed);
     else
         QN__STORE(slot->sequence, next, release);
@@ -487,6 +546,11 @@ static void qn__ring_done(qn_ring *ring) {
     qn__ring_let_go(ring);
 #endif
     if (ring->failed) return;
+#if QN__RING_PIECES
+    /* Who is answered may ask again, but not before the answer is out: a look that comes before that finds nothing, and the next one is a
+       trip later. */
+    if (!QN__RING_ORDERS) atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_release, memory_scope_device);
+#endif
 #if QN_RING_BLOCKS > 0
     /* Whoever sees this one sees what was sent before. */
     const uint number = qn__ring_block_number(ring);
@@ -503,7 +567,7 @@ static bool qn__ring_is_first(void) { return QN__ITEM == 0; }
 /* The first work-item's value, for all, who see what it has seen in global memory. Before the next one they have to meet once more. */
 static uint qn__ring_share(const qn_ring *ring, uint value) {
     if (QN__RING_ITEMS == 1) return value;
-    local volatile uint *word = (local uint *)(ring->block + QN_RING_IN_SLOT / 16);
+    local volatile uint *word = (local uint *)(ring->block + QN__RING_SHARED);
     if (qn__ring_is_first()) *word = value;
     QN__BARRIER(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     return *word;
@@ -545,16 +609,42 @@ static local const void *qn_ring_payload(const qn_ring *ring) {
 #endif
 #else
 
-/* 1 + the index of the next message's slot; 0: the kernel is to end. The first work-item looks, while the others wait at a
-   barrier. */
-static uint qn__ring_poll(qn_ring *ring) {
+/* By the first work-item. */
+static uint qn__ring_find(qn_ring *ring) {
     uint found = 0, spins = 0;
+    if (!qn__ring_go_on(ring)) return 0;
+    while (!found && qn__ring_look_near(ring, spins, &found)) spins++;
+    if (found) qn__ring_start(ring);
+#if QN__RING_PIECES
+    if (found && !(found & QN__RING_MAILED)) qn__ring_unpack_seen(ring);
+#endif
+    return found;
+}
+
+#if QN__RING_WIDE
+#ifdef __OPENCL_VERSION__
+#include "ring_wide.cl"
+#else
+#include "wide.cl"
+#endif
+#endif
+
+/* Looks until there is something: 1 + the index of the next message's slot; 0: the kernel is to end. */
+#if QN__RING_WIDE
+static uint qn__ring_find_any(qn_ring *ring) {
+    bool goes_on = qn__ring_is_first();
+    const uint found = ring->expects_wide ? qn__ring_find_wide(ring, &goes_on) : 0;
+    ring->is_wide = found != 0;
+    return goes_on ? qn__ring_find(ring) : found;
+}
+#else
+static uint qn__ring_find_any(qn_ring *ring) { return qn__ring_is_first() ? qn__ring_find(ring) : 0; }
+#endif
+
+/* The same for all. The first work-item looks, while the others wait at a barrier. */
+static uint qn__ring_poll(qn_ring *ring) {
     if (QN_RING_BLOCKS > 0) QN__BARRIER(CLK_GLOBAL_MEM_FENCE); /* none is at the block any more */
-    if (qn__ring_is_first() && qn__ring_go_on(ring)) {
-        while (!found && qn__ring_look_near(ring, spins, &found)) spins++;
-        if (found) qn__ring_start(ring);
-    }
-    return qn__ring_share(ring, found);
+    return qn__ring_share(ring, qn__ring_find_any(ring));
 }
 
 static global uchar *qn__ring_found(const qn_ring *ring, uint found) {
@@ -567,6 +657,14 @@ static global uchar *qn__ring_found(const qn_ring *ring, uint found) {
 /* Copies the message to where the handler has it. */
 static void qn__ring_fetch(const qn_ring *ring, uint found) {
     global uchar *slot = qn__ring_found(ring, found);
+#if QN__RING_PIECES
+    if (QN_RING_MAIL == 0 || !(found & QN__RING_MAILED)) {
+#if QN__RING_WIDE
+        if (!ring->is_wide) qn__ring_fetch_wide(ring, slot);
+#endif
+        return;
+    }
+#endif
     for (uint i = QN__ITEM; i < QN_RING_IN_SLOT / 16; i += QN__RING_ITEMS)
         ring->block[i] = ((global uint4 *)slot)[i];
 }
@@ -581,6 +679,9 @@ static bool qn_ring_receive(qn_ring *ring) {
     }
     qn__ring_fetch(ring, found);
     QN__BARRIER(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+#if QN__RING_WIDE
+    ring->expects_wide = QN__RING_WIDE_LOOKS && QN__PIECES(qn_ring_current(ring)->size) > QN__RING_EAGER;
+#endif
     if (qn__ring_is_first()) {
         local const qn__ring_slot *copy = (local const qn__ring_slot *)ring->block;
         ring->report->message = copy->message.id;
@@ -634,240 +735,10 @@ static void qn_ring_fail(qn_ring *ring, uint code) {
 #endif
 }
 
-/* ---- sending ---- */
-
-#if !QN__RING_BATCHES
-
-/* A position of the output that is the caller's to fill; waits for one. false: none came, as the host stops the ring, or as the
-   kernel is one that may not wait. */
-static bool qn__ring_reserve(qn_ring *ring, uint *position) {
-    for (uint spins = 0; QN_RING_STAYS || spins < 256; spins++) {
-        const uint at = *position = qn__ring_tail(ring);
-        /* The slot's line is the host's still: what is known of it already is not looked at. */
-        const bool is_known = QN_RING_GROUPS == 1 && qn__ring_known_room(ring, at);
-        const int ahead = is_known ? 0 : (int)(qn__ring_sequence(qn__ring_out_slot(ring, at)) - at);
-        if (ahead == 0 && qn__ring_claim_tail(ring, at, 1)) return true;
-        if (ahead < 0 && QN__LOAD(ring->control->command, relaxed) == QN__RING_DROP) return false;
-    }
-    return false;
-}
-
-#if QN_RING_LINKS > 0
-
-static bool qn__ring_reserve_for(qn_ring *ring, uint flags, uint *position) {
-    if (!qn__ring_is_near(ring, flags)) return qn__ring_reserve(ring, position);
-    return qn__ring_reserve_mail(ring, QN__RING_LINK_OF(flags) - 1, position);
-}
-
-#else
-
-#define qn__ring_fits(ring, size, flags)            ((size) <= QN_RING_OUT_SLOT - QN__RING_SLOT_HEAD)
-#define qn__ring_reserve_for(ring, flags, position) qn__ring_reserve(ring, position)
-#define qn__ring_slot_for(ring, flags, at)          ((void)(flags), qn__ring_out_slot(ring, at))
-
-#endif
-
-/* A slot to fill, for all work-items; NULL: there is none. *at: the number that it is full with. */
-static global uchar *qn__ring_open(qn_ring *ring, uint size, uint flags, uint *at) {
-    const bool fits = qn__ring_fits(ring, size, flags);
-    uint position = 0;
-    const bool reserved = fits && qn__ring_is_first() && qn__ring_reserve_for(ring, flags, &position);
-#if QN__RING_ITEMS > 1
-    local volatile uint *shared = (local uint *)(ring->block + QN_RING_IN_SLOT / 16) + 1; /* beside qn__ring_share's */
-    if (qn__ring_is_first()) *shared = position;
-    const uint found = qn__ring_share(ring, reserved);
-    position = *shared;
-#else
-    const uint found = reserved;
-#endif
-    *at = position + 1;
-    if (found) return qn__ring_slot_for(ring, flags, position);
-    QN__BARRIER(CLK_LOCAL_MEM_FENCE);
-    if (fits && qn__ring_is_first()) QN__STORE(ring->report->lost, ++ring->lost, relaxed);
-    return 0;
-}
-
-/* What goes with a payload: of a reply, of a message that answers none, or of one that goes on to another ring. */
-static qn_ring_message qn__ring_stamp(qn_ring *ring, uint at, uint size, uint flags) {
-    qn_ring_message message = *qn_ring_current(ring);
-    const uint call = message.flags & QN__RING_CALL;
-    message.clock = ++ring->clock;
-    message.size = size;
-#if QN_RING_BLOCKS > 0
-    const uint number = flags & QN__RING_BACK ? qn__ring_block_number(ring) : 0;
-    if (number) qn__ring_count_block(ring, number, 1);
-    flags += number * QN__RING_BLOCK;
-#endif
-    message.flags = flags & QN__RING_REPLY ? flags | call : flags;
-    if (QN__RING_LINK_OF(flags)) return message;
-    message.correlation = flags & QN__RING_REPLY ? message.id : 0;
-    message.id = at;
-    message.type = 0;
-    return message;
-}
-
-/* By 16 bytes: each store is a packet of its own on the bus. */
-static void qn__ring_write_head(global uchar *slot, qn_ring_message message) {
-    global uint4 *lines = (global uint4 *)slot;
-    ((global qn__ring_slot *)slot)->message.id = message.id;
-    lines[1] = QN__FOUR(QN__HALVES(message.correlation), QN__HALVES(message.time_ns));
-    lines[2] = QN__FOUR(QN__HALVES(message.deadline_ns), QN__HALVES(message.clock));
-    lines[3] = QN__FOUR(message.priority, message.size, message.type, message.flags);
-}
-
-/* The slot is full. */
-static void qn__ring_post(qn_ring *ring, global uchar *slot, uint at, uint size, uint flags) {
-    QN__BARRIER(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    if (!qn__ring_is_first()) return;
-    global qn__ring_slot *head = (global qn__ring_slot *)slot;
-    qn_ring_message message = qn__ring_stamp(ring, at, size, flags);
-#if QN_RING_LINKS > 0
-    if (qn__ring_is_near(ring, flags)) {
-        const uint link = QN__RING_LINK_OF(flags) - 1;
-        message.flags = 0;
-        qn__ring_write_head(slot, message);
-        qn__ring_post_mail(ring, link, slot, at);
-        QN__STORE(ring->report->forwarded[link], ++ring->forwarded[link], relaxed);
-        return;
-    }
-#endif
-    qn__ring_write_head(slot, message);
 #ifdef __OPENCL_VERSION__
-    QN__FENCE(release);
-    ring->released = true;
-#endif
-    QN__STORE_FENCED(head->sequence, at);
-    QN__STORE(ring->report->sent, ++ring->sent, relaxed);
-}
-
-#endif
-
-#if QN__RING_BATCHES
-#define QN__RING_SENDS_ONE(space)                                                                            \
-    static QN__RING_OVERLOADABLE bool qn__ring_send(qn_ring *ring, space const void *payload, uint size,     \
-                                                    uint flags) {                                            \
-        local uint4 *lines = qn__ring_stage(ring, size, flags);                                              \
-        if (!lines) return false;                                                                            \
-        for (uint i = 0; i < size / 16; i++) lines[i] = vload4(i, (space const uint *)payload);              \
-        for (uint i = size / 16 * 4; i < size / 4; i++)                                                      \
-            ((local uint *)lines)[i] = ((space const uint *)payload)[i];                                     \
-        for (uint i = size & ~3u; i < size; i++) ((local uchar *)lines)[i] = ((space const uchar *)payload)[i]; \
-        return true;                                                                                         \
-    }
+#include "ring_send.cl"
 #else
-#define QN__RING_SENDS_ONE(space)                                                                            \
-    static QN__RING_OVERLOADABLE bool qn__ring_send(qn_ring *ring, space const void *payload, uint size,     \
-                                                    uint flags) {                                            \
-        uint at;                                                                                             \
-        global uchar *slot = qn__ring_open(ring, size, flags, &at);                                          \
-        if (!slot) return false;                                                                             \
-        global uchar *bytes = slot + QN__RING_SLOT_HEAD;                                                     \
-        for (uint i = QN__ITEM; i < size / 16; i += QN__RING_ITEMS)                                      \
-            ((global uint4 *)bytes)[i] = vload4(i, (space const uint *)payload);                             \
-        if (qn__ring_is_first()) {                                                                           \
-            for (uint i = size / 16 * 4; i < size / 4; i++)                                                  \
-                ((global uint *)bytes)[i] = ((space const uint *)payload)[i];                                \
-            for (uint i = size & ~3u; i < size; i++) bytes[i] = ((space const uchar *)payload)[i];           \
-        }                                                                                                    \
-        qn__ring_post(ring, slot, at, size, flags);                                                          \
-        return true;                                                                                         \
-    }
-#endif
-
-/* Send `size` bytes of payload, aligned to 4, to whoever receives from the ring; a reply answers the message that is handled; one
-   that is forwarded goes to the ring at a link, with the id, times, priority, type and correlation of the one that is handled; one that is published
-   goes to all links that have subscribed to a topic; a qn_ring_reply_block gives the message's block back to the host. All
-   work-items of the group call them, with a payload in local or global memory, or each with one of its own that is the same. They
-   wait for room; false: there is none, and the ring is stopped (or is a QN_RING_LAUNCHES one, which does not wait); or the
-   payload is larger than the receiver's may be, or nothing is at the link. There is one of each for each address space. */
-#define QN__RING_SENDS(space)                                                                                \
-    QN__RING_SENDS_ONE(space)                                                                                \
-    static QN__RING_OVERLOADABLE bool qn_ring_send(qn_ring *ring, space const void *payload, uint size) {    \
-        return qn__ring_send(ring, payload, size, 0);                                                        \
-    }                                                                                                        \
-    static QN__RING_OVERLOADABLE bool qn_ring_reply(qn_ring *ring, space const void *payload, uint size) {   \
-        return qn__ring_send(ring, payload, size, QN__RING_REPLY);                                           \
-    }                                                                                                        \
-    QN__RING_REPLIES_BLOCK(space)                                                                            \
-    QN__RING_FORWARDS(space)
-
-#if QN_RING_BLOCKS > 0
-#define QN__RING_REPLIES_BLOCK(space)                                                                        \
-    static QN__RING_OVERLOADABLE bool qn_ring_reply_block(qn_ring *ring, space const void *payload,          \
-                                                          uint size) {                                       \
-        return qn__ring_send(ring, payload, size, QN__RING_REPLY | QN__RING_BACK);                           \
-    }
-#else
-#define QN__RING_REPLIES_BLOCK(space)
-#define qn_ring_reply_block(...) the_descriptor_has_no_blocks()
-#endif
-
-#if QN_RING_LINKS > 0
-
-/* Links that have subscribed to a topic, a bit each; all work-items get the same. */
-static uint qn__ring_subscribers(qn_ring *ring, uint topic) {
-    uint links = 0;
-    if (qn__ring_is_first() && topic < QN__RING_TOPICS) links = QN__LOAD(ring->control->topics[topic], relaxed);
-    links = qn__ring_share(ring, links);
-    QN__BARRIER(CLK_LOCAL_MEM_FENCE);
-    return links;
-}
-
-#define QN__RING_FORWARDS(space)                                                                             \
-    static QN__RING_OVERLOADABLE bool qn_ring_forward(qn_ring *ring, uint link, space const void *payload,   \
-                                                      uint size) {                                           \
-        return qn__ring_send(ring, payload, size, (link + 1) * QN__RING_LINK);                               \
-    }                                                                                                        \
-    static QN__RING_OVERLOADABLE uint qn_ring_publish(qn_ring *ring, uint topic, space const void *payload,  \
-                                                      uint size) {                                           \
-        const uint links = qn__ring_subscribers(ring, topic);                                                \
-        uint reached = 0;                                                                                    \
-        for (uint i = 0; i < QN_RING_LINKS; i++)                                                             \
-            if (links >> i & 1) reached += qn_ring_forward(ring, i, payload, size);                          \
-        return reached;                                                                                      \
-    }
-
-/* Waits until `parties` work-groups, of any rings, have come to a barrier (0 to 7) of the ring at a link. false: the ring is stopped
-   before, or is one of QN_RING_LAUNCHES, whose work-groups may not wait for others. */
-static bool qn_ring_meet(qn_ring *ring, uint link, uint number, uint parties) {
-    uint met = 0;
-    if (QN_RING_STAYS && qn__ring_is_first() && link < QN_RING_LINKS && number < QN__MAIL_NUM_BARRIERS) {
-        global uchar *mail = ring->links[link];
-        const uint count = QN__MAIL_BARRIERS + 2 * number;
-        const uint generation = qn__mail_add(mail, count + 1, 0);
-        met = 1;
-        if (qn__mail_add(mail, count, 1) + 1 == parties) {
-            qn__mail_add(mail, count, 0u - parties);
-            qn__mail_add(mail, count + 1, 1);
-        } else {
-            while (met && qn__mail_sequence((global uchar *)qn__mail_word(mail, count + 1)) == generation)
-                met = QN__LOAD(ring->control->command, relaxed) != QN__RING_DROP;
-        }
-    }
-    met = qn__ring_share(ring, met);
-    QN__BARRIER(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    return met;
-}
-
-#else
-/* The compiler's sentence says then what is missing. */
-#define QN__RING_FORWARDS(space)
-#define qn_ring_forward(...) the_descriptor_has_no_links()
-#define qn_ring_publish(...) the_descriptor_has_no_links()
-#define qn_ring_meet(...)    the_descriptor_has_no_links()
-#endif
-
-#ifndef __OPENCL_VERSION__
-#define QN__RING_OVERLOADABLE
-QN__RING_SENDS()
-#elif __OPENCL_C_VERSION__ >= 200
-#define QN__RING_OVERLOADABLE
-QN__RING_SENDS(__generic)
-#else
-#define QN__RING_OVERLOADABLE __attribute__((overloadable))
-QN__RING_SENDS(__private)
-QN__RING_SENDS(local)
-QN__RING_SENDS(global)
+#include "send.cl"
 #endif
 
 #endif

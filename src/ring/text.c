@@ -12,10 +12,10 @@ typedef struct define {
 } define;
 
 enum {
-    NUM_SIZES = 19,
+    NUM_SIZES = 24,
     NUM_LISTS = 2,
     NUM_DEFINES = NUM_SIZES + NUM_LISTS + 1, /* and the kernel's name */
-    NUM_TEXTS = 7
+    NUM_TEXTS = 10
 }; /* texts: the loop and the library's */
 
 /* Whether the queues are a bus away, and 16 bytes with a slot's number may be stored at once. Under the checker that would race with
@@ -32,6 +32,11 @@ static void list_sizes(const qn_ring *ring, define sizes[NUM_SIZES]) {
     } rows[NUM_SIZES] = {
         {"QN_RING_IN_SLOT", ring->in.slot_size},
         {"QN_RING_OUT_SLOT", ring->out.slot_size},
+        {"QN__RING_IN_STRIDE", ring->in.stride},
+        {"QN__RING_OUT_STRIDE", ring->out.stride},
+        {"QN__RING_IN_PIECES", ring->in.pieces},
+        {"QN__RING_OUT_PIECES", ring->out.pieces},
+        {"QN__RING_FEW_PIECES", QN__PIECES_FEW},
         {"QN_RING_IN_CAPACITY", ring->in.capacity},
         {"QN_RING_OUT_CAPACITY", ring->out.capacity},
         {"QN__RING_ITEMS", ring->items},

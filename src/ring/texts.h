@@ -4,6 +4,6 @@
 
 #include <quern/quern.h>
 
-extern const qn_header qn__ring_texts[6];
+extern const qn_header qn__ring_texts[9];
 
 #endif

@@ -15,33 +15,54 @@
 #define QN__RING_MORE qn__mail, qn__link0
 #endif
 
+/* Pieces that slots are in, where they are: 7 for a message of 16 bytes, and more. */
+#ifndef AS_C_PIECES
+#define AS_C_PIECES 0
+#endif
+#define STRIDE (AS_C_PIECES ? 16 * AS_C_PIECES : 80)
+
 #include "../../src/ring/queue.c"
 
 #define QN_RING_IN_SLOT      80
 #define QN_RING_OUT_SLOT     80
+#define QN__RING_IN_PIECES   AS_C_PIECES
+#define QN__RING_OUT_PIECES  AS_C_PIECES
+#define QN__RING_FEW_PIECES  24
+#define QN__RING_IN_STRIDE   STRIDE
+#define QN__RING_OUT_STRIDE  STRIDE
 #define QN_RING_IN_CAPACITY  AS_C_CAPACITY
 #define QN_RING_OUT_CAPACITY (2 * AS_C_CAPACITY)
 #define QN__RING_ITEMS       (AS_C_BATCH ? AS_C_BATCH : AS_C_ITEMS)
 #define QN__RING_BATCHES     AS_C_BATCH
 #define QN_RING_PER_ITEM     AS_C_PER_ITEM
-#define QN__RING_IS_FAR      0
-#define QN_RING_BANDS        1
-#define QN_RING_GROUPS       AS_C_GROUPS
-#define QN_RING_SENDS        1
-#define QN_RING_STAYS        AS_C_STAYS
-#define QN_RING_MAIL         AS_C_MAIL
-#define QN_RING_LINKS        (AS_C_MAIL ? 1 : 0)
-#define QN_RING_BLOCKS       0
-#define QN_RING_REVOKES      AS_C_REVOKES
+#ifdef QN__WHOLE
+#define QN__RING_IS_FAR 1
+#else
+#define QN__RING_IS_FAR 0
+#endif
+#define QN__RING_HAS_STATE 0
+#define QN_RING_BANDS      1
+#define QN_RING_GROUPS     AS_C_GROUPS
+#define QN_RING_SENDS      1
+#define QN_RING_STAYS      AS_C_STAYS
+#define QN_RING_MAIL       AS_C_MAIL
+#define QN_RING_LINKS      (AS_C_MAIL ? 1 : 0)
+#define QN_RING_BLOCKS     0
+#define QN_RING_REVOKES    AS_C_REVOKES
 
-typedef struct uint4 {
+typedef union uint4 {
     uint32_t words[4];
+    struct {
+        uint32_t x, y, z, w;
+    };
 } uint4;
+#if !AS_C_PIECES
 static uint4 vload4(size_t at, const void *from) {
     uint4 four;
     memcpy(&four, (const uint4 *)from + at, sizeof four);
     return four;
 }
+#endif
 #if AS_C_BATCH
 #define popcount(word)        ((uint32_t)__builtin_popcount(word))
 #define atomic_or(word, bits) __atomic_fetch_or(word, bits, __ATOMIC_RELAXED)
@@ -76,7 +97,8 @@ static union {
     unsigned char bytes[sizeof(qn__ring_control) + AS_C_GROUPS * sizeof(qn__ring_group)];
 } shared;
 static uint32_t in_ends[QN__RING_END_LINES * QN__RING_LINE], out_ends[QN__RING_END_LINES * QN__RING_LINE];
-static _Alignas(16) unsigned char in_slots[QN_RING_IN_CAPACITY * 80], out_slots[QN_RING_OUT_CAPACITY * 80];
+static _Alignas(16) unsigned char in_slots[QN_RING_IN_CAPACITY * STRIDE],
+    out_slots[QN_RING_OUT_CAPACITY * STRIDE];
 
 #if !AS_C_MAIL
 
@@ -102,6 +124,12 @@ static void run_kernel(void) {
 
 #endif
 
+/* All that has a number in the slot of a position. */
+static void number_slot(unsigned char *slots, uint32_t capacity, uint32_t at) {
+    for (uint32_t i = 0; i < (AS_C_PIECES ? AS_C_PIECES : 1); i++)
+        *(uint32_t *)(void *)(slots + (size_t)STRIDE * (at % capacity) + 16 * i) = at;
+}
+
 /* Positions of the input begin at `first`, those of the output behind it, or where they are negative as numbers with a sign. */
 static void set_up_queues(uint32_t first) {
     const uint32_t first_out = first ? first + 1 : 0x80000001u;
@@ -109,12 +137,18 @@ static void set_up_queues(uint32_t first) {
     memset(in_ends, 0, sizeof in_ends);
     memset(out_ends, 0, sizeof out_ends);
     memset(in_slots, 0, sizeof in_slots);
-    in = (qn__ring_queue){.slots = in_slots, .capacity = QN_RING_IN_CAPACITY, .bands = 1, .slot_size = 80};
-    out = (qn__ring_queue){.slots = out_slots, .capacity = QN_RING_OUT_CAPACITY, .bands = 1, .slot_size = 80};
-    for (uint32_t i = 0; i < QN_RING_IN_CAPACITY; i++)
-        *(uint32_t *)(void *)(in_slots + 80 * ((first + i) % QN_RING_IN_CAPACITY)) = first + i;
+    static _Alignas(16) unsigned char gathered[2][QN_RING_IN_SLOT];
+    in = (qn__ring_queue){.slots = in_slots, .capacity = QN_RING_IN_CAPACITY};
+    out = (qn__ring_queue){.slots = out_slots, .capacity = QN_RING_OUT_CAPACITY};
+    in.bands = out.bands = 1;
+    in.slot_size = out.slot_size = QN_RING_IN_SLOT;
+    in.stride = out.stride = STRIDE;
+    in.pieces = out.pieces = AS_C_PIECES;
+    in.gathered = (qn__ring_slot *)(void *)gathered[0];
+    out.gathered = (qn__ring_slot *)(void *)gathered[1];
+    for (uint32_t i = 0; i < QN_RING_IN_CAPACITY; i++) number_slot(in_slots, QN_RING_IN_CAPACITY, first + i);
     for (uint32_t i = 0; i < QN_RING_OUT_CAPACITY; i++)
-        *(uint32_t *)(void *)(out_slots + 80 * ((first_out + i) % QN_RING_OUT_CAPACITY)) = first_out + i;
+        number_slot(out_slots, QN_RING_OUT_CAPACITY, first_out + i);
     *(uint32_t *)&out.at[0] = first_out;
     out_ends[QN__RING_TAILS * QN__RING_LINE] = first_out;
     in.in_order = AS_C_GROUPS == 1 && !AS_C_BATCH && !AS_C_REVOKES;
@@ -133,7 +167,7 @@ static bool full_output_has_room(void) {
     unsigned char *qn__in = in_slots, *qn__out = out_slots;
     uint32_t *qn__in_ends = in_ends, *qn__out_ends = out_ends;
     set_up_queues(0);
-    for (uint32_t i = 0; i < QN_RING_OUT_CAPACITY; i++) ++*(uint32_t *)(void *)(out_slots + 80 * i);
+    for (uint32_t i = 0; i < QN_RING_OUT_CAPACITY; i++) ++*(uint32_t *)(void *)(out_slots + STRIDE * i);
     out_ends[QN__RING_TAILS * QN__RING_LINE] += QN_RING_OUT_CAPACITY;
     QN_RING(ring);
     return qn__ring_has_room(&ring);

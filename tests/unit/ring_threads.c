@@ -47,6 +47,7 @@
 #define qn__ring_queue_revoke     threads_queue_revoke
 #define qn__ring_queue_first      threads_queue_first
 #define qn__ring_queue_drop_first threads_queue_drop_first
+#define qn__ring_queue_is_empty   threads_queue_is_empty
 #define qn__ring_queue_is_pending threads_queue_is_pending
 #define qn__ring_queue_has_room   threads_queue_has_room
 #define qn__ring_queue_credits    threads_queue_credits
@@ -186,13 +187,37 @@ static void a_full_output(void **state) {
     assert_false(full_output_has_room());
 }
 
+#if AS_C_PIECES
+
+/* A piece that short messages do not need must not have an old number when that comes again. */
+static void all_pieces_now_and_then(void **state) {
+    const qn_ring_message message = {.size = 0};
+    (void)state;
+    set_up_queues(0u - 1);
+    assert_true(threads_queue_put(&in, 0, &message, NULL));
+    assert_true(threads_queue_put(&in, 0, &message, NULL));
+    for (uint32_t i = 0; i < AS_C_PIECES; i++) {
+        const bool is_needed = i < QN__PIECES_OF_MESSAGE;
+        assert_int_equal(atomic_load(piece_at(slot_at(&in, 0, 0u - 1), i)), is_needed ? 0 : 0u - 1);
+        assert_int_equal(atomic_load(piece_at(slot_at(&in, 0, 0), i)), 1);
+    }
+}
+
+#endif
+
 int main(void) {
     (void)ring_id;
     (void)qn_ring_should_stop;
     (void)qn_ring_fail;
     (void)qn_ring_send;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_message_once), cmocka_unit_test(nearly_full),
-                                       cmocka_unit_test(a_full_output)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_message_once),
+        cmocka_unit_test(nearly_full),
+        cmocka_unit_test(a_full_output),
+#if AS_C_PIECES
+        cmocka_unit_test(all_pieces_now_and_then)
+#endif
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
