@@ -346,6 +346,17 @@ static bool groups_report(const qn_ring *ring, uint32_t status) {
     return true;
 }
 
+/* What may be the cause that a kernel does not come; nothing where none is known. */
+static const char *why_absent(const qn_ring *ring) {
+    const qn__ring_group *groups = qn__ring_groups(ring);
+    if (ring->device_info.kind != QN_DEVICE_CUDA || ring->desc.mode != QN_RING_RESIDENT) return "";
+    for (uint32_t i = 0; i < ring->desc.groups; i++)
+        if (atomic_load(&groups[i].status) != QN__GROUP_ABSENT) return "";
+    return ", and none has begun: CUDA's driver runs no more kernels that stay, of all rings and streams, "
+           "than it has "
+           "connections: 8, or as many as CUDA_DEVICE_MAX_CONNECTIONS says when the program starts";
+}
+
 /* Until all work-groups do what they have been told. */
 static qn_status await(qn_ring *ring, verb which, uint32_t wanted, uint64_t timeout_ns) {
     qn__ring_wait wait = qn__ring_wait_begin(timeout_ns);
@@ -357,9 +368,9 @@ static qn_status await(qn_ring *ring, verb which, uint32_t wanted, uint64_t time
         if (status) return status;
         if (!qn__ring_wait_more(&wait))
             return qn__ring_fail(ring, QN_ERROR_TIMEOUT,
-                                 "%s: not all of the %u work-groups of ring '%s' got there in %llu us",
+                                 "%s: not all of the %u work-groups of ring '%s' got there in %llu us%s",
                                  verbs[which].function, (unsigned)ring->desc.groups, ring->label,
-                                 (unsigned long long)(timeout_ns / 1000));
+                                 (unsigned long long)(timeout_ns / 1000), why_absent(ring));
     }
     return QN_OK;
 }

@@ -257,13 +257,14 @@ static qn_status choose_batch(qn_ring *ring, const qn_ring_desc *desc) {
 /* ---- the parts ---- */
 
 /* Whether slots are in pieces: what CUDA loads and stores by 16 bytes stays whole on the bus (CUDA C++ Programming Guide, Mapped
-   Memory). Batches share their trips in another way, what may be revoked has a claim beside its number, and of large messages a few
-   work-items are quicker with the bytes alone. */
+   Memory). Batches share their trips in another way, what may be revoked has a claim beside its number, rings of a network look at the
+   host's side now and then, as quickly as they can, and of large messages a few work-items are quicker with the bytes alone. */
 static bool has_pieces(const qn_ring *ring) {
     enum { MANY_ITEMS = 32 };
     const qn_ring_desc *desc = &ring->desc;
     const uint32_t larger = desc->message_size > desc->reply_size ? desc->message_size : desc->reply_size;
     if (ring->mirror || ring->batches || desc->policy == QN_RING_DROP_OLDEST) return false;
+    if (desc->mail_capacity || desc->links) return false;
     if (QN__PIECES(larger) > (ring->items < MANY_ITEMS ? QN__PIECES_FEW : QN__PIECES_MOST)) return false;
 #if defined(QN__RING_IN_PIECES) /* programs that test them have them on each device */
     return true;

@@ -95,7 +95,7 @@ static void qn__ring_write_pieces(global uchar *slot, uint number, qn_ring_messa
 }
 
 /* A payload, by all work-items; what is left of it behind its whole pieces by the first one. */
-#define QN__RING_SCATTERS(space)                                                                             \
+#define QN__RING_PUTS(space)                                                                                 \
     static QN__RING_OVERLOADABLE uint qn__ring_word(space const void *payload, uint at, uint size) {         \
         const uint begin = at * 4;                                                                           \
         uint word = 0;                                                                                       \
@@ -103,8 +103,8 @@ static void qn__ring_write_pieces(global uchar *slot, uint number, qn_ring_messa
         for (uint i = begin; i < size; i++) word |= (uint)((space const uchar *)payload)[i] << (i - begin) * 8; \
         return word;                                                                                         \
     }                                                                                                        \
-    static QN__RING_OVERLOADABLE void qn__ring_scatter(global uchar *slot, uint number,                      \
-                                                       space const void *payload, uint size) {               \
+    static QN__RING_OVERLOADABLE void qn__ring_fill(global uchar *slot, uint number, space const void *payload, \
+                                                   uint size) {                                              \
         global uchar *pieces = slot + QN__PIECES_OF_MESSAGE * 16;                                            \
         space const uint *words = (space const uint *)payload;                                               \
         const uint whole = size / QN__PIECE_BYTES, next = whole * 3;                                         \

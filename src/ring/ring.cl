@@ -36,7 +36,7 @@
    where they are of one kind, for one work-group. */
 #define QN__RING_EAGER      (QN__RING_IN_PIECES < QN__RING_FEW_PIECES ? QN__RING_IN_PIECES : QN__RING_FEW_PIECES)
 #define QN__RING_WIDE       (QN__RING_IN_PIECES > QN__RING_FEW_PIECES)
-#define QN__RING_WIDE_LOOKS (QN_RING_GROUPS == 1 && QN_RING_BANDS == 1 && QN_RING_MAIL + QN_RING_LINKS == 0)
+#define QN__RING_WIDE_LOOKS (QN_RING_GROUPS == 1 && QN_RING_BANDS == 1)
 /* Whether what handlers write besides messages is to be seen by who gets their answers. */
 #define QN__RING_ORDERS  (!QN__RING_PIECES || QN__RING_HAS_STATE || QN_RING_BLOCKS > 0)
 #define QN__HALVES(word) (uint)(word), (uint)((word) >> 32)
@@ -616,7 +616,7 @@ static uint qn__ring_find(qn_ring *ring) {
     while (!found && qn__ring_look_near(ring, spins, &found)) spins++;
     if (found) qn__ring_start(ring);
 #if QN__RING_PIECES
-    if (found && !(found & QN__RING_MAILED)) qn__ring_unpack_seen(ring);
+    if (found) qn__ring_unpack_seen(ring);
 #endif
     return found;
 }
@@ -657,16 +657,14 @@ static global uchar *qn__ring_found(const qn_ring *ring, uint found) {
 /* Copies the message to where the handler has it. */
 static void qn__ring_fetch(const qn_ring *ring, uint found) {
     global uchar *slot = qn__ring_found(ring, found);
-#if QN__RING_PIECES
-    if (QN_RING_MAIL == 0 || !(found & QN__RING_MAILED)) {
 #if QN__RING_WIDE
-        if (!ring->is_wide) qn__ring_fetch_wide(ring, slot);
-#endif
-        return;
-    }
-#endif
+    if (!ring->is_wide) qn__ring_fetch_wide(ring, slot);
+#elif !QN__RING_PIECES /* else the look has brought all of it */
     for (uint i = QN__ITEM; i < QN_RING_IN_SLOT / 16; i += QN__RING_ITEMS)
         ring->block[i] = ((global uint4 *)slot)[i];
+#else
+    (void)slot;
+#endif
 }
 
 /* Waits for the next message; all work-items of the group call it. false: the kernel is to end. */

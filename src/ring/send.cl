@@ -71,7 +71,7 @@ static qn_ring_message qn__ring_stamp(qn_ring *ring, uint at, uint size, uint fl
     return message;
 }
 
-#if !QN__RING_PIECES || QN_RING_LINKS > 0
+#if !QN__RING_PIECES
 /* By 16 bytes: each store is a packet of its own on the bus. */
 static void qn__ring_write_head(global uchar *slot, qn_ring_message message) {
     global uint4 *lines = (global uint4 *)slot;
@@ -114,20 +114,13 @@ static void qn__ring_post(qn_ring *ring, global uchar *slot, uint at, uint size,
 
 #endif
 
-#if QN__RING_PIECES && QN_RING_LINKS > 0
-#define QN__RING_IS_IN_PIECES(ring, flags) (!qn__ring_is_near(ring, flags))
-#else
-#define QN__RING_IS_IN_PIECES(ring, flags) QN__RING_PIECES
-#endif
-
+#if !QN__RING_PIECES
 /* A payload, by all work-items, into a slot. */
-#if QN__RING_PIECES && QN_RING_LINKS == 0
-#define QN__RING_COPIES(space)
-#define qn__ring_copy(slot, payload, size) (void)0
-#else
-#define QN__RING_COPIES(space)                                                                               \
-    static QN__RING_OVERLOADABLE void qn__ring_copy(global uchar *slot, space const void *payload, uint size) { \
+#define QN__RING_PUTS(space)                                                                                 \
+    static QN__RING_OVERLOADABLE void qn__ring_fill(global uchar *slot, uint number, space const void *payload, \
+                                                   uint size) {                                              \
         global uchar *bytes = slot + QN__RING_SLOT_HEAD;                                                     \
+        (void)number;                                                                                        \
         for (uint i = QN__ITEM; i < size / 16; i += QN__RING_ITEMS)                                          \
             ((global uint4 *)bytes)[i] = vload4(i, (space const uint *)payload);                             \
         if (!qn__ring_is_first()) return;                                                                    \
@@ -135,10 +128,6 @@ static void qn__ring_post(qn_ring *ring, global uchar *slot, uint at, uint size,
             ((global uint *)bytes)[i] = ((space const uint *)payload)[i];                                    \
         for (uint i = size & ~3u; i < size; i++) bytes[i] = ((space const uchar *)payload)[i];               \
     }
-#endif
-#if !QN__RING_PIECES
-#define QN__RING_SCATTERS(space)
-#define qn__ring_scatter(slot, at, payload, size) (void)0
 #endif
 
 #if QN__RING_BATCHES
@@ -155,17 +144,13 @@ static void qn__ring_post(qn_ring *ring, global uchar *slot, uint at, uint size,
     }
 #else
 #define QN__RING_SENDS_ONE(space)                                                                            \
-    QN__RING_COPIES(space)                                                                                   \
-    QN__RING_SCATTERS(space)                                                                                 \
+    QN__RING_PUTS(space)                                                                                     \
     static QN__RING_OVERLOADABLE bool qn__ring_send(qn_ring *ring, space const void *payload, uint size,     \
                                                     uint flags) {                                            \
         uint at;                                                                                             \
         global uchar *slot = qn__ring_open(ring, size, flags, &at);                                          \
         if (!slot) return false;                                                                             \
-        if (QN__RING_IS_IN_PIECES(ring, flags))                                                              \
-            qn__ring_scatter(slot, at, payload, size);                                                       \
-        else                                                                                                 \
-            qn__ring_copy(slot, payload, size);                                                              \
+        qn__ring_fill(slot, at, payload, size);                                                               \
         qn__ring_post(ring, slot, at, size, flags);                                                          \
         return true;                                                                                         \
     }
