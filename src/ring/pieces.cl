@@ -33,7 +33,7 @@ static uint4 qn__piece_load(global uchar *slot, uint index, uint number) {
 static void qn__piece_store(global uchar *slot, uint index, uint4 value) {
     global uchar *piece = slot + index * 16;
 #if QN__RING_IS_FAR
-    QN__WHOLE(piece) = value;
+    *(volatile global uint4 *)&QN__WHOLE(piece) = value; /* not to be put off, as no fence follows */
 #else
     QN__PIECE_WORD(piece, 1) = value.y;
     QN__PIECE_WORD(piece, 2) = value.z;
