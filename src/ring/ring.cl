@@ -643,7 +643,9 @@ static uint qn__ring_find_any(qn_ring *ring) { return qn__ring_is_first() ? qn__
 
 /* The same for all. The first work-item looks, while the others wait at a barrier. */
 static uint qn__ring_poll(qn_ring *ring) {
-    if (QN_RING_BLOCKS > 0) QN__BARRIER(CLK_GLOBAL_MEM_FENCE); /* none is at the block any more */
+    /* None is at the last message any more: at its block, which the host may take again, or at its copy, which a look replaces. */
+    if (QN_RING_BLOCKS > 0) QN__BARRIER(CLK_GLOBAL_MEM_FENCE);
+    if (QN_RING_BLOCKS == 0 && QN__RING_PIECES) QN__BARRIER(CLK_LOCAL_MEM_FENCE);
     return qn__ring_share(ring, qn__ring_find_any(ring));
 }
 

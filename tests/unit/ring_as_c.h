@@ -6,10 +6,11 @@
 #define RING_AS_C_H
 
 /* Messages of other rings that there is room for, where a test has them; work-items of a group that handle one together. */
+#ifndef AS_C_ITEMS
+#define AS_C_ITEMS 1
+#endif
 #ifndef AS_C_MAIL
 #define AS_C_MAIL 0
-#undef AS_C_ITEMS
-#define AS_C_ITEMS 1
 #else
 #define QN__RING_MORE_PARAMETERS
 #define QN__RING_MORE qn__mail, qn__link0
@@ -116,6 +117,17 @@ static void run_kernel(void) {
     while (qn_ring_receive(&ring))
         for (; qn__ring_select(&ring); ring.turn += qn__ring_step())
             qn_ring_reply(&ring, qn_ring_payload(&ring), 16);
+#elif AS_C_ITEMS > 1
+    /* The message is all work-items' until the last of them is back. */
+    static uint4 blocks[AS_C_GROUPS][QN__RING_BLOCK_LINES];
+    qn_ring ring;
+    qn__ring_begin(&ring, qn__control, qn__in, qn__in_ends, qn__out, qn__out_ends, blocks[get_group_id(0)]);
+    while (qn_ring_receive(&ring)) {
+        const uint32_t *payload = qn_ring_payload(&ring), before = *payload;
+        qn_ring_reply(&ring, payload, 16);
+        if (get_local_id(0)) sched_yield();
+        assert_int_equal(*payload, before);
+    }
 #else
     QN_RING(ring);
     while (qn_ring_receive(&ring)) qn_ring_reply(&ring, qn_ring_payload(&ring), 16);

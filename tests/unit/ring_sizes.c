@@ -61,6 +61,50 @@ static void all_sizes(void **state) {
     assert_ok(context, qn_context_close(context, SECONDS(60)));
 }
 
+static const char stays_text[] =
+    "#include \"quern/ring.cl\"\n"
+    "void stays(qn_ring *ring, local const uint *in, global uint *state) {\n"
+    "    const uint before = *in;\n"
+    "    qn_ring_reply(ring, in, 4);\n"
+    "    if (*(volatile local const uint *)in != before) atomic_inc((volatile global uint *)state);\n"
+    "}\n";
+
+/* The message is the work-items' until the last of them is back, though the first one looks for the next already. */
+static void a_message_stays(void **state) {
+    (void)state;
+    enum { MESSAGES = 50 };
+    qn_context *context = make_context(NULL);
+    qn_device *device = get_device(context, test_device());
+    qn_device_info info;
+    assert_ok(context, qn_device_get_info(device, &info));
+    if (info.capabilities & QN_CAN_EMULATE) skip();
+    uint32_t changed = 0, answer = 0;
+    qn_buffer *count = make_buffer(device, sizeof changed, &changed);
+    const qn_ring_desc desc = {.program = {.source = stays_text},
+                               .handler = "stays",
+                               .message_type = "uint",
+                               .message_size = sizeof answer,
+                               .reply_size = sizeof answer,
+                               .state = count,
+                               .state_type = "uint",
+                               .group_size = 64};
+    qn_ring *ring;
+    assert_ok(context, qn_ring_create(device, &desc, &ring));
+    assert_ok(context, qn_ring_launch(ring, SECONDS(60)));
+    assert_ok(context, qn_ring_activate(ring, SECONDS(60)));
+    for (uint32_t i = 1; i <= MESSAGES; i++)
+        assert_ok(context, qn_ring_send(ring, NULL, &i, sizeof i, SECONDS(60)));
+    for (uint32_t i = 1; i <= MESSAGES; i++) {
+        assert_ok(context, qn_ring_receive(ring, NULL, &answer, sizeof answer, SECONDS(60)));
+        assert_int_equal(answer, i);
+    }
+    assert_ok(context, qn_ring_stop(ring, QN_RING_DRAIN, SECONDS(60)));
+    assert_ok(context, qn_buffer_read(count, 0, &changed, sizeof changed));
+    assert_int_equal(changed, 0);
+    assert_ok(context, qn_ring_close(ring, SECONDS(60)));
+    assert_ok(context, qn_context_close(context, SECONDS(60)));
+}
+
 int main(void) {
     static kind kinds[] = {{"one work-item, small", 228, 1, 1},
                            {"one work-item, large", MOST, 1, 1},
@@ -68,8 +112,8 @@ int main(void) {
                            {"a group, large", MOST, 32, 1},
                            {"two groups, large", MOST, 32, 2}};
     enum { KINDS = sizeof kinds / sizeof *kinds };
-    struct CMUnitTest tests[KINDS];
+    struct CMUnitTest tests[KINDS + 1] = {cmocka_unit_test(a_message_stays)};
     for (int i = 0; i < KINDS; i++)
-        tests[i] = (struct CMUnitTest){kinds[i].name, all_sizes, NULL, NULL, &kinds[i]};
+        tests[1 + i] = (struct CMUnitTest){kinds[i].name, all_sizes, NULL, NULL, &kinds[i]};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
