@@ -516,7 +516,7 @@ static void qn__ring_free(const qn_ring *ring, uint found, uint sequence, bool r
 #endif
     global qn__ring_slot *slot = (global qn__ring_slot *)qn__ring_in_slot(ring, found - 1);
     const uint next = sequence + (QN_RING_IN_CAPACITY - 1);
-    if (released || !QN__RING_ORDERS) /* what was read of it is here already */
+    if (released || (!QN__RING_ORDERS && QN__RING_IS_FAR)) /* what was read of it is here already, behind a fence of the device's scope */
         QN__STORE(slot->sequence, next, relaxed);
     else
         QN__STORE(slot->sequence, next, release);
