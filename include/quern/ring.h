@@ -83,9 +83,9 @@ typedef struct qn_ring_desc {
     const char *state_type;   /* STATE; NULL: void */
     qn_buffer *state;         /* of the device, at least a STATE; may be NULL. The program may read, write
                                  and map it while the ring is PAUSED or STOPPED, and unmaps it before it goes on */
-    /* Bytes of the largest payload in each direction; 0: 64. Over a bus calls are quickest where both are at most 228, or 6,084 with a
-       group_size of 32 and more; with a state or blocks they take a fence more, and without this in a network, in batches and with
-       QN_RING_DROP_OLDEST. */
+    /* Bytes of the largest payload in each direction; 0: 64. Over a bus calls are quickest where neither is above 228, or 6,084 with a
+       group_size of 32 and more, and not in a network, in batches or with QN_RING_DROP_OLDEST; with a state, blocks or several groups
+       they take a fence more. */
     uint32_t message_size, reply_size;
     uint32_t capacity, reply_capacity; /* messages of each queue, rounded up to a power of two, at least 2 */
     uint32_t groups;                   /* work-groups, each of which takes messages by itself; 0: 1 */

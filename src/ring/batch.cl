@@ -5,8 +5,8 @@
 
 #define QN__RING_ANSWERS     (QN__RING_ITEMS * QN_RING_SENDS)
 #define QN__RING_WORDS(bits) (((bits) + 31) / 32)
-#define QN__RING_IN_LINES   (QN_RING_IN_SLOT / 16)
-#define QN__RING_OUT_LINES  (QN_RING_OUT_SLOT / 16)
+#define QN__RING_IN_LINES    (QN_RING_IN_SLOT / 16)
+#define QN__RING_OUT_LINES   (QN_RING_OUT_SLOT / 16)
 #define QN__RING_PARTS       8 /* of a batch, whose clocks work-items compare */
 
 /* What the work-items share. */
@@ -171,7 +171,7 @@ static void qn__ring_put_in_order(qn_ring *ring) {
     }
 }
 
-/* By pieces of 16 bytes, neighbours by neighbours: a packet on the bus is as large as it can be then. The slot's number does not
+/* By lines of 16 bytes, neighbours by neighbours: a packet on the bus is as large as it can be then. The slot's number does not
    change with the first of them. */
 static void qn__ring_copy_out(const qn_ring *ring, uint tail, uint count, ulong clock) {
     for (uint i = QN__ITEM; i < count * QN__RING_OUT_LINES; i += QN__RING_ITEMS) {

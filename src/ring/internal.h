@@ -73,7 +73,7 @@ uint32_t qn__ring_queue_put_run(qn__ring_queue *queue, uint32_t band, const qn_r
 bool qn__ring_queue_revoke(qn__ring_queue *queue, uint32_t band, _Atomic uint32_t *revoked, uint64_t *call);
 /* One thread at a time. The first message, which stays; NULL: there is none, or not all of it. Holds until the next such call. */
 const qn__ring_slot *qn__ring_queue_first(const qn__ring_queue *queue);
-/* Any thread. Whether there is none, nor a part of one. */
+/* Any thread. Whether the first has not come; else it has, but parts of one in pieces may be missing. */
 bool qn__ring_queue_is_empty(const qn__ring_queue *queue);
 void qn__ring_queue_drop_first(qn__ring_queue *queue);
 /* Whether kernels have still to take something that the host has put in. */

@@ -97,8 +97,10 @@ enum {
     QN__PIECES_ALL_EVERY =
         1 << 30, /* positions from one time that all are written, for a round of the queue, to the next */
 };
-#define QN__PIECES(size)                     (QN__PIECES_OF_MESSAGE + ((size) + QN__PIECE_BYTES - 1) / QN__PIECE_BYTES)
-#define QN__PIECES_ARE_ALL_DUE(at, capacity) ((at) % QN__PIECES_ALL_EVERY < (capacity))
+#define QN__PIECES(size) (QN__PIECES_OF_MESSAGE + ((size) + QN__PIECE_BYTES - 1) / QN__PIECE_BYTES)
+/* Not at the first positions, where all are new. */
+#define QN__PIECES_ARE_ALL_DUE(at, capacity)                                                                 \
+    (((at) + QN__PIECES_ALL_EVERY / 2) % QN__PIECES_ALL_EVERY < (capacity))
 
 /* A work-group's report; written by it alone. */
 typedef struct qn__ring_group {

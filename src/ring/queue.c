@@ -57,13 +57,15 @@ static void scatter(const qn__ring_queue *queue, qn__ring_slot *slot, uint32_t a
     while (i--) write_piece(slot, i, number, head.words + i * (QN__PIECE_WORDS - 1), QN__PIECE_BYTES);
 }
 
-/* false: not all of it is there yet. */
-static bool gather(const qn__ring_slot *slot, uint32_t at, qn__ring_slot *to) {
+/* false: not all of it is there yet. Its size is a kernel's word, which may have been written over. */
+static bool gather(const qn__ring_queue *queue, const qn__ring_slot *slot, uint32_t at) {
+    qn__ring_slot *to = queue->gathered;
     message_words head;
     uint32_t i = 0;
     for (; i < QN__PIECES_OF_MESSAGE; i++)
         if (!read_piece(slot, i, at + 1, head.words + i * (QN__PIECE_WORDS - 1), QN__PIECE_BYTES))
             return false;
+    if (head.message.size > queue->slot_size - QN__RING_SLOT_HEAD) return false;
     to->message = head.message;
     unsigned char *payload = (unsigned char *)(to + 1);
     uint32_t left = to->message.size;
@@ -75,7 +77,7 @@ static bool gather(const qn__ring_slot *slot, uint32_t at, qn__ring_slot *to) {
 /* The message of a slot whose first number says that it is there; NULL: not all of it is. */
 static const qn__ring_slot *message_in(const qn__ring_queue *queue, const qn__ring_slot *slot, uint32_t at) {
     if (!queue->pieces) return slot;
-    return gather(slot, at, queue->gathered) ? queue->gathered : NULL;
+    return gather(queue, slot, at) ? queue->gathered : NULL;
 }
 
 static void fill(const qn__ring_queue *queue, qn__ring_slot *slot, uint32_t at,

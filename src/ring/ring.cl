@@ -37,8 +37,9 @@
 #define QN__RING_EAGER      (QN__RING_IN_PIECES < QN__RING_FEW_PIECES ? QN__RING_IN_PIECES : QN__RING_FEW_PIECES)
 #define QN__RING_WIDE       (QN__RING_IN_PIECES > QN__RING_FEW_PIECES)
 #define QN__RING_WIDE_LOOKS (QN_RING_GROUPS == 1 && QN_RING_BANDS == 1)
-/* Whether what handlers write besides messages is to be seen by who gets their answers. */
-#define QN__RING_ORDERS  (!QN__RING_PIECES || QN__RING_HAS_STATE || QN_RING_BLOCKS > 0)
+/* Whether what handlers write besides messages is to be seen by who gets their answers, or what follows these: the host, or another
+   work-group, with which they may share variables of the program. */
+#define QN__RING_ORDERS (!QN__RING_PIECES || QN__RING_HAS_STATE || QN_RING_BLOCKS > 0 || QN_RING_GROUPS > 1)
 #define QN__HALVES(word) (uint)(word), (uint)((word) >> 32)
 #define QN__RING_MAILED  0x80000000u /* of what a look has found: it lies in the mail */
 #define QN__RING_SEVERAL 0xffffffffu /* several messages, which are not taken */
@@ -641,11 +642,11 @@ static uint qn__ring_find_any(qn_ring *ring) {
 static uint qn__ring_find_any(qn_ring *ring) { return qn__ring_is_first() ? qn__ring_find(ring) : 0; }
 #endif
 
-/* The same for all. The first work-item looks, while the others wait at a barrier. */
+/* As qn__ring_find_any, the same for all work-items. */
 static uint qn__ring_poll(qn_ring *ring) {
-    /* None is at the last message any more: at its block, which the host may take again, or at its copy, which a look replaces. */
-    if (QN_RING_BLOCKS > 0) QN__BARRIER(CLK_GLOBAL_MEM_FENCE);
-    if (QN_RING_BLOCKS == 0 && QN__RING_PIECES) QN__BARRIER(CLK_LOCAL_MEM_FENCE);
+    /* All are done with the last message: with its block, which the host may take again, its copy, which a look replaces, and the state,
+       which the host may have when it is told that no message is handled. */
+    if (QN__RING_HAS_STATE || QN_RING_BLOCKS > 0 || QN__RING_PIECES) QN__BARRIER(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     return qn__ring_share(ring, qn__ring_find_any(ring));
 }
 

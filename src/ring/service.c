@@ -69,7 +69,7 @@ static void look_for_events(qn_ring *ring, qn_status status) {
     qn__ring_service *service = &ring->service;
     if (!service->has_event) return;
     uint32_t events = look_at_water(ring);
-    if (!qn__ring_queue_is_empty(&ring->out) || ring->inbox) events |= QN_RING_RECEIVABLE;
+    if (qn__ring_queue_first(&ring->out) || ring->inbox) events |= QN_RING_RECEIVABLE;
     if (atomic_load(&ring->state) != QN_RING_FAILED) {
         service->failure_told = false;
     } else if (status && !service->failure_told) {
@@ -131,7 +131,7 @@ static void settle(qn_ring *ring, bool keeps) {
     const bool never = false;
     const uint32_t stops = atomic_load(&ring->stops);
     qn__ring_sort_out(ring, keeps, &never);
-    if (qn__ring_queue_is_empty(&ring->out)) give_up_put(ring, is_dropped, stops, QN_ERROR_STATE);
+    if (!qn__ring_queue_first(&ring->out)) give_up_put(ring, is_dropped, stops, QN_ERROR_STATE);
 }
 
 void qn__ring_service_forget(qn_ring *ring) {

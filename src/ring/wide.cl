@@ -40,11 +40,12 @@ static void qn__ring_unpack_wide(const qn_ring *ring) {
 static void qn__ring_fetch_wide(const qn_ring *ring, global uchar *slot) {
     local const qn__ring_slot *copy = (local const qn__ring_slot *)ring->block;
     if (QN__PIECES(copy->message.size) <= QN__RING_EAGER) return;
+    QN__LOOK_ANEW(); /* for GPUs before sm_80, whose copies are plain loads */
     qn__ring_bring_wide(ring, slot, copy->sequence);
     qn__ring_unpack_wide(ring);
 }
 
-#define QN__WIDE_LOOKS 64 /* some 100 us */
+#define QN__WIDE_LOOKS 64 /* some 100 us, before those of other rings, which are counted from there on */
 
 /* Whether there is a message of which a piece of this work-item's is missing. */
 static bool qn__ring_misses_wide(const qn_ring *ring, uint number) {
@@ -74,6 +75,7 @@ static uint qn__ring_find_wide(qn_ring *ring, bool *goes_on) {
         QN__BARRIER(CLK_LOCAL_MEM_FENCE);
         if (!wide->goes_on) break;
         const uint at = wide->at;
+        if (spins % 8 == 7) QN__LOOK_ANEW(); /* as there */
         qn__ring_bring_wide(ring, qn__ring_in_slot(ring, qn__ring_index(0, at)), at + 1);
         if (qn__ring_misses_wide(ring, at + 1)) wide->missing = 1;
         QN__BARRIER(CLK_LOCAL_MEM_FENCE);

@@ -152,7 +152,7 @@ static void each_message_once(void **state) {
     static uint32_t numbers[AS_C_GROUPS * ITEMS + PRODUCERS];
     pthread_t groups[AS_C_GROUPS * ITEMS], producers[PRODUCERS];
     for (uint32_t i = 0; i < AS_C_GROUPS * ITEMS + PRODUCERS; i++) numbers[i] = i;
-    set_up_queues(0u - 100);
+    set_up_queues(AS_C_PIECES ? QN__PIECES_ALL_EVERY / 2 - 100 : 0u - 100);
     shared.control.spins = QN__RING_FOREVER;
     for (int i = 0; i < AS_C_GROUPS * ITEMS; i++)
         assert_int_equal(pthread_create(&groups[i], NULL, group, &numbers[i]), 0);
@@ -192,14 +192,15 @@ static void a_full_output(void **state) {
 /* A piece that short messages do not need must not have an old number when that comes again. */
 static void all_pieces_now_and_then(void **state) {
     const qn_ring_message message = {.size = 0};
+    const uint32_t due = QN__PIECES_ALL_EVERY / 2;
     (void)state;
-    set_up_queues(0u - 1);
+    set_up_queues(due - 1);
     assert_true(threads_queue_put(&in, 0, &message, NULL));
     assert_true(threads_queue_put(&in, 0, &message, NULL));
     for (uint32_t i = 0; i < AS_C_PIECES; i++) {
         const bool is_needed = i < QN__PIECES_OF_MESSAGE;
-        assert_int_equal(atomic_load(piece_at(slot_at(&in, 0, 0u - 1), i)), is_needed ? 0 : 0u - 1);
-        assert_int_equal(atomic_load(piece_at(slot_at(&in, 0, 0), i)), 1);
+        assert_int_equal(atomic_load(piece_at(slot_at(&in, 0, due - 1), i)), is_needed ? due : due - 1);
+        assert_int_equal(atomic_load(piece_at(slot_at(&in, 0, due), i)), due + 1);
     }
 }
 
