@@ -353,8 +353,8 @@ static const char *why_absent(const qn_ring *ring) {
     for (uint32_t i = 0; i < ring->desc.groups; i++)
         if (atomic_load(&groups[i].status) != QN__GROUP_ABSENT) return "";
     return ", and none has begun: CUDA's driver runs no more kernels that stay, of all rings and streams, "
-           "than it has "
-           "connections: 8, or as many as CUDA_DEVICE_MAX_CONNECTIONS says when the program starts";
+           "than it has connections: 8, or as many as CUDA_DEVICE_MAX_CONNECTIONS says when the program "
+           "starts";
 }
 
 /* Until all work-groups do what they have been told. */

@@ -111,11 +111,9 @@ static void qn__ring_let_go(qn_ring *ring) {
 }
 
 /* Whether lower bands have a message. */
-static bool qn__ring_is_lower(const qn_ring *ring) {
-    for (int band = 0; band < QN_RING_BANDS - 1; band++) {
-        const uint at = qn__ring_head(ring, band);
-        if ((int)(qn__ring_sequence(qn__ring_in_slot(ring, qn__ring_index(band, at))) - (at + 1)) >= 0) return true;
-    }
+static bool qn__ring_is_lower(qn_ring *ring) {
+    for (int band = 0; band < QN_RING_BANDS - 1; band++)
+        if (qn__ring_see(ring, band, 0).ahead >= 0) return true;
     return false;
 }
 

@@ -49,16 +49,18 @@ static void qn__ring_bring(qn_ring *ring, global uchar *slot, uint number) {
     for (uint i = QN__RING_EAGER; i-- > 0;) ring->seen[i] = qn__piece_load(slot, i, number);
 }
 
+/* Whether a message with a payload of so many bytes has a piece. */
+static bool qn__ring_has_piece(uint index, uint size) {
+    return index < QN__PIECES_OF_MESSAGE || (index - QN__PIECES_OF_MESSAGE) * QN__PIECE_BYTES < size;
+}
+
 /* How far the number that was brought is ahead of `number`; 0: the message is there, as far as looks bring it. */
 static int qn__ring_judge(const qn_ring *ring, uint number) {
     const int ahead = (int)(ring->seen[0].x - number);
     if (ahead != 0) return ahead;
     const uint size = ring->seen[QN__PIECES_OF_SIZE].w;
     bool is_whole = true;
-    for (uint i = 1; i < QN__RING_EAGER; i++) {
-        const uint begin = i < QN__PIECES_OF_MESSAGE ? 0 : (i - QN__PIECES_OF_MESSAGE) * QN__PIECE_BYTES;
-        is_whole &= ring->seen[i].x == number || (i >= QN__PIECES_OF_MESSAGE && begin >= size);
-    }
+    for (uint i = 1; i < QN__RING_EAGER; i++) is_whole &= ring->seen[i].x == number || !qn__ring_has_piece(i, size);
     if (!is_whole) return -1;
     if (QN__RING_ORDERS) QN__FENCE(acquire);
     return 0;

@@ -53,10 +53,8 @@ static bool qn__ring_misses_wide(const qn_ring *ring, uint number) {
     if (wide->pieces[0].x != number) return false;
     const uint size = wide->pieces[QN__PIECES_OF_SIZE].w;
     bool misses = false;
-    QN__AS_IT_IS for (uint i = QN__ITEM; i < QN__RING_IN_PIECES; i += QN__RING_ITEMS) {
-        const bool is_needed = i < QN__PIECES_OF_MESSAGE || (i - QN__PIECES_OF_MESSAGE) * QN__PIECE_BYTES < size;
-        misses |= is_needed && wide->pieces[i].x != number;
-    }
+    QN__AS_IT_IS for (uint i = QN__ITEM; i < QN__RING_IN_PIECES; i += QN__RING_ITEMS)
+        misses |= qn__ring_has_piece(i, size) && wide->pieces[i].x != number;
     return misses;
 }
 
