@@ -86,14 +86,21 @@ int bench_rings_hops(bench_device *d) {
 
 /* ---- soak ---- */
 
-enum { SOAKERS = 3, WORDS = 8, MOST_BATCH = 64, SLACK_KB = 1024 };
+enum { SOAKERS = 3, MOST_WORDS = 128, MOST_BATCH = 64, SLACK_KB = 1024 };
+
+/* Words of a message: who sent it, its place, what the answer has there, and others by which damage is seen. */
+enum { WHO, PLACE, ANSWER, OTHERS };
 
 static const char soak_text[] = "#include \"quern/ring.cl\"\n"
-                                "typedef struct words { ulong at[8]; } words;\n"
+                                "typedef struct words { ulong at[WORDS]; } words;\n"
                                 "void answer(qn_ring *ring, local const words *in) {\n"
-                                "    words out = *in;\n"
-                                "    out.at[2] = ~in->at[1];\n"
-                                "    qn_ring_reply(ring, &out, sizeof out);\n"
+                                "#if QN_RING_PER_ITEM\n"
+                                "    ((local words *)in)->at[2] = ~in->at[1];\n"
+                                "#else\n"
+                                "    if (get_local_id(0) == 0) ((local words *)in)->at[2] = ~in->at[1];\n"
+                                "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+                                "#endif\n"
+                                "    qn_ring_reply(ring, in, sizeof *in);\n"
                                 "}\n"
                                 "void check(qn_ring *ring, local const words *in, global ulong *state) {\n"
                                 "    if (in->at[1] != state[in->at[0]]++) qn_ring_fail(ring, 1);\n"
@@ -101,68 +108,19 @@ static const char soak_text[] = "#include \"quern/ring.cl\"\n"
                                 "}\n";
 
 /* How the soaked rings take their messages. The state, in which the handler checks their order, has a ring over a bus fence its answers:
-   one is without. */
+   others are without. */
 typedef struct soak_kind {
     const char *name;
-    uint32_t group_size, read_ahead;
+    uint32_t words, group_size, read_ahead;
     bool per_item, has_state;
 } soak_kind;
 
 static const soak_kind soak_kinds[] = {
-    {"", 1, 32, false, true},
-    {", one by one", 1, 0, false, false},
-    {", to a work-item each", 64, 0, true, false},
+    {"", 8, 1, 32, false, true},
+    {", one by one", 8, 1, 0, false, false},
+    {", large ones", MOST_WORDS, 64, 0, false, false},
+    {", to a work-item each", 8, 64, 0, true, false},
 };
-
-typedef struct soaker {
-    qn_ring *ring;
-    uint64_t number, sent;
-    _Atomic bool *stop;
-    pthread_t thread;
-    bool started;
-} soaker;
-
-/* Batches of each size, and single messages. */
-static void *soak(void *argument) {
-    soaker *s = argument;
-    uint64_t words[MOST_BATCH][WORDS];
-    for (uint32_t round = 0; !*s->stop; round++) {
-        const uint32_t count = round * 7 % MOST_BATCH + 1;
-        for (uint32_t i = 0; i < count; i++) {
-            memset(words[i], 0, sizeof words[i]);
-            words[i][0] = s->number;
-            words[i][1] = s->sent + i;
-        }
-        uint32_t sent = 0;
-        const qn_ring_batch batch = {words, sizeof *words, sizeof *words, count, 0, 0};
-        qn_status status;
-        if (count == 1) {
-            status = qn_ring_send(s->ring, NULL, words, sizeof *words, LONG);
-            sent = status ? 0 : 1;
-        } else {
-            status = qn_ring_send_batch(s->ring, &batch, &sent, LONG);
-        }
-        s->sent += sent;
-        if (status) break;
-    }
-    return NULL;
-}
-
-/* Each producer's messages are answered in order, none missing, none twice. */
-static qn_status receive(qn_ring *ring, uint64_t next[SOAKERS], uint64_t timeout_ns, const char **wrong,
-                         uint32_t *received) {
-    uint64_t words[MOST_BATCH][WORDS];
-    const qn_status status =
-        qn_ring_receive_batch(ring, NULL, words, sizeof *words, MOST_BATCH, received, timeout_ns);
-    for (uint32_t i = 0; i < *received && !status; i++) {
-        const uint64_t who = words[i][0];
-        if (who >= SOAKERS || words[i][1] != next[who] || words[i][2] != ~words[i][1])
-            *wrong = "a message was lost, came twice, out of order or damaged";
-        else
-            next[who]++;
-    }
-    return status;
-}
 
 /* Memory of the process that is in use; 0: not known. */
 static long resident_kb(void) {
@@ -205,79 +163,166 @@ static growth grown_since(const memory_use *before, const memory_use *now) {
                     more_kb(before->device, now->device), more_kb(before->gpu, now->gpu)};
 }
 
-static qn_status run_soak(bench_device *d, qn_ring *ring, const char **wrong, uint64_t *messages,
-                          growth *grown) {
-    soaker soakers[SOAKERS];
-    uint64_t next[SOAKERS] = {0};
-    _Atomic bool stop = false;
-    const int64_t start = bench_now(), span = (int64_t)(d->options->soak * 1e9);
-    memory_use before = {0}, after;
-    bool is_warm = false;
-    uint32_t got;
-    qn_status status = QN_OK;
-    for (uint64_t i = 0; i < SOAKERS; i++) {
-        soakers[i] = (soaker){.ring = ring, .number = i, .stop = &stop};
-        soakers[i].started = pthread_create(&soakers[i].thread, NULL, soak, &soakers[i]) == 0;
-        if (!soakers[i].started) *wrong = "the system gives no thread";
+/* One of the rings, which are all under load at a time. */
+typedef struct soak_run {
+    bench_device *d;
+    const soak_kind *kind;
+    qn_ring *ring;
+    qn_buffer *state;
+    pthread_t thread;
+    bool started;
+    qn_status status;
+    const char *wrong; /* what was */
+    uint64_t messages;
+    growth grown;
+} soak_run;
+
+typedef struct soaker {
+    soak_run *run;
+    uint64_t number, sent;
+    _Atomic bool *stop;
+    pthread_t thread;
+    bool started;
+} soaker;
+
+static void fill_message(uint64_t *words, uint32_t count, uint64_t who, uint64_t place) {
+    words[WHO] = who;
+    words[PLACE] = place;
+    words[ANSWER] = 0;
+    for (uint32_t i = OTHERS; i < count; i++) words[i] = place * SOAKERS + who + i;
+}
+
+static bool is_answer(const uint64_t *words, uint32_t count, uint64_t place) {
+    bool is = words[PLACE] == place && words[ANSWER] == ~place;
+    for (uint32_t i = OTHERS; i < count; i++) is = is && words[i] == place * SOAKERS + words[WHO] + i;
+    return is;
+}
+
+/* Batches of each size, and single messages. */
+static void *soak(void *argument) {
+    soaker *s = argument;
+    const uint32_t count = s->run->kind->words;
+    const size_t size = count * sizeof(uint64_t);
+    uint64_t words[MOST_BATCH * MOST_WORDS];
+    for (uint32_t round = 0; !*s->stop; round++) {
+        const uint32_t many = round * 7 % MOST_BATCH + 1;
+        for (uint32_t i = 0; i < many; i++) fill_message(words + i * count, count, s->number, s->sent + i);
+        uint32_t sent = 0;
+        const qn_ring_batch batch = {words, size, size, many, 0, 0};
+        qn_status status;
+        if (many == 1) {
+            status = qn_ring_send(s->run->ring, NULL, words, size, LONG);
+            sent = status ? 0 : 1;
+        } else {
+            status = qn_ring_send_batch(s->run->ring, &batch, &sent, LONG);
+        }
+        s->sent += sent;
+        if (status) break;
     }
-    while (!status && !*wrong && bench_now() - start < span) {
-        status = receive(ring, next, LONG, wrong, &got);
-        if (is_warm || bench_now() - start <= span / 5) continue;
-        is_warm = true;
-        before = memory_now(d, ring);
+    return NULL;
+}
+
+/* Each producer's messages are answered in order, none missing, none twice. */
+static qn_status receive(soak_run *run, uint64_t next[SOAKERS], uint64_t timeout_ns) {
+    uint64_t words[MOST_BATCH * MOST_WORDS];
+    const uint32_t count = run->kind->words;
+    uint32_t received;
+    const qn_status status = qn_ring_receive_batch(run->ring, NULL, words, count * sizeof *words, MOST_BATCH,
+                                                   &received, timeout_ns);
+    for (uint32_t i = 0; i < received && !status; i++) {
+        const uint64_t *message = words + i * count;
+        if (message[WHO] >= SOAKERS || !is_answer(message, count, next[message[WHO]]))
+            run->wrong = "a message was lost, came twice, out of order or damaged";
+        else
+            next[message[WHO]]++;
     }
-    stop = true;
-    /* Until nothing comes, so that none waits for room. */
-    while (!status && !*wrong && !receive(ring, next, 300000000, wrong, &got)) {
-    }
-    if (status || *wrong) qn_ring_stop(ring, QN_RING_DROP, LONG);
-    *messages = 0;
-    for (int i = 0; i < SOAKERS; i++) {
-        if (soakers[i].started) pthread_join(soakers[i].thread, NULL);
-        *messages += soakers[i].sent;
-    }
-    while (!status && !*wrong && !receive(ring, next, 300000000, wrong, &got)) {
-    }
-    for (int i = 0; i < SOAKERS && !status && !*wrong; i++)
-        if (next[i] != soakers[i].sent) *wrong = "messages were lost";
-    after = memory_now(d, ring);
-    *grown = grown_since(&before, &after);
-    if (grown->resident_kb > SLACK_KB) *wrong = "memory has grown";
-    if (grown->device_kb > 0) *wrong = "memory of the device has grown";
     return status;
 }
 
-static int soak_ring(bench_device *d, const soak_kind *kind) {
+static void receive_rest(soak_run *run, uint64_t next[SOAKERS]) {
+    while (!run->status && !run->wrong && !receive(run, next, 300000000)) {
+    }
+}
+
+static void start(soak_run *run, soaker soakers[SOAKERS], _Atomic bool *stop) {
+    for (uint64_t i = 0; i < SOAKERS; i++) {
+        soakers[i] = (soaker){.run = run, .number = i, .stop = stop};
+        soakers[i].started = pthread_create(&soakers[i].thread, NULL, soak, &soakers[i]) == 0;
+        if (!soakers[i].started) run->wrong = "the system gives no thread";
+    }
+}
+
+static void note_growth(soak_run *run, const memory_use *before) {
+    const memory_use after = memory_now(run->d, run->ring);
+    run->grown = grown_since(before, &after);
+    if (run->grown.resident_kb > SLACK_KB) run->wrong = "memory has grown";
+    if (run->grown.device_kb > 0) run->wrong = "memory of the device has grown";
+}
+
+static void *load_ring(void *argument) {
+    soak_run *run = argument;
+    soaker soakers[SOAKERS];
+    uint64_t next[SOAKERS] = {0};
+    _Atomic bool stop = false;
+    const int64_t begin = bench_now(), span = (int64_t)(run->d->options->soak * 1e9);
+    memory_use before = {0};
+    bool is_warm = false;
+    start(run, soakers, &stop);
+    while (!run->status && !run->wrong && bench_now() - begin < span) {
+        run->status = receive(run, next, LONG);
+        if (is_warm || bench_now() - begin <= span / 5) continue;
+        is_warm = true;
+        before = memory_now(run->d, run->ring);
+    }
+    stop = true;
+    receive_rest(run, next); /* so that none waits for room */
+    if (run->status || run->wrong) qn_ring_stop(run->ring, QN_RING_DROP, LONG);
+    for (int i = 0; i < SOAKERS; i++) {
+        if (soakers[i].started) pthread_join(soakers[i].thread, NULL);
+        run->messages += soakers[i].sent;
+    }
+    receive_rest(run, next);
+    for (int i = 0; i < SOAKERS && !run->status && !run->wrong; i++)
+        if (next[i] != soakers[i].sent) run->wrong = "messages were lost";
+    note_growth(run, &before);
+    return NULL;
+}
+
+static void make_ring(soak_run *run) {
+    const soak_kind *kind = run->kind;
     const qn_buffer_desc memory = {.size = SOAKERS * sizeof(uint64_t)};
     const uint64_t zeros[SOAKERS] = {0};
-    qn_ring *ring = NULL;
-    qn_buffer *state = NULL;
-    const char *wrong = NULL;
-    uint64_t messages = 0;
-    growth grown = {0};
-    bench_progress(d, "soak");
-    qn_status status = qn_buffer_create(d->device, &memory, &state);
-    if (!status) status = qn_buffer_write(state, 0, zeros, sizeof zeros);
-    const qn_ring_desc desc = {.program = {.source = soak_text},
+    char number[16];
+    snprintf(number, sizeof number, "%u", (unsigned)kind->words);
+    const qn_define define = {"WORDS", number};
+    const uint32_t size = kind->words * (uint32_t)sizeof(uint64_t);
+    qn_status status = qn_buffer_create(run->d->device, &memory, &run->state);
+    if (!status) status = qn_buffer_write(run->state, 0, zeros, sizeof zeros);
+    const qn_ring_desc desc = {.program = {.source = soak_text, .defines = &define, .num_defines = 1},
                                .handler = kind->has_state ? "check" : "answer",
                                .message_type = "words",
-                               .state = kind->has_state ? state : NULL,
+                               .message_size = size,
+                               .reply_size = size,
+                               .state = kind->has_state ? run->state : NULL,
                                .state_type = kind->has_state ? "ulong" : NULL,
                                .group_size = kind->group_size,
                                .per_item = kind->per_item,
                                .read_ahead = kind->read_ahead};
-    if (!status) status = qn_ring_create(d->device, &desc, &ring);
-    if (!status) status = qn_ring_launch(ring, LONG);
-    if (!status) status = qn_ring_activate(ring, LONG);
-    if (!status) status = run_soak(d, ring, &wrong, &messages, &grown);
-    const int failed = status ? tool_fail_status(d->context, status) : TOOL_OK;
-    qn_ring_close(ring, LONG);
-    qn_buffer_destroy(state);
-    if (failed) return failed;
-    if (wrong) return tool_fail(TOOL_DIFFERENT, "%s: soak: %s", d->info.name, wrong);
+    if (!status) status = qn_ring_create(run->d->device, &desc, &run->ring);
+    if (!status) status = qn_ring_launch(run->ring, LONG);
+    if (!status) status = qn_ring_activate(run->ring, LONG);
+    run->status = status;
+}
+
+static int tell_soak(const soak_run *run) {
+    const bench_device *d = run->d;
+    if (run->status) return tool_fail_status(d->context, run->status);
+    if (run->wrong)
+        return tool_fail(TOOL_DIFFERENT, "%s: soak%s: %s", d->info.name, run->kind->name, run->wrong);
     printf("  soak%s: %llu messages in %g s, each once and in order; memory %+ld KB, of the device %+ld KB",
-           kind->name, (unsigned long long)messages, d->options->soak, grown.resident_kb, grown.device_kb);
-    if (d->info.kind == QN_DEVICE_CUDA) printf(", the GPU's by all %+ld KB", grown.gpu_kb);
+           run->kind->name, (unsigned long long)run->messages, d->options->soak, run->grown.resident_kb,
+           run->grown.device_kb);
+    if (d->info.kind == QN_DEVICE_CUDA) printf(", the GPU's by all %+ld KB", run->grown.gpu_kb);
     putchar('\n');
     return TOOL_OK;
 }
@@ -285,8 +330,26 @@ static int soak_ring(bench_device *d, const soak_kind *kind) {
 int bench_rings_soak(bench_device *d) {
     enum { KINDS = sizeof soak_kinds / sizeof *soak_kinds };
     const int kinds = d->info.kind == QN_DEVICE_CUDA ? KINDS : 1; /* elsewhere they are alike */
+    soak_run runs[KINDS];
     int result = TOOL_OK;
-    for (int i = 0; i < kinds && !result; i++) result = soak_ring(d, &soak_kinds[i]);
+    bench_progress(d, "soak");
+    for (int i = 0; i < kinds; i++) {
+        runs[i] = (soak_run){.d = d, .kind = &soak_kinds[i]};
+        make_ring(&runs[i]);
+    }
+    for (int i = 0; i < kinds; i++) {
+        if (runs[i].status) continue;
+        runs[i].started = pthread_create(&runs[i].thread, NULL, load_ring, &runs[i]) == 0;
+        if (!runs[i].started) runs[i].wrong = "the system gives no thread";
+    }
+    for (int i = 0; i < kinds; i++)
+        if (runs[i].started) pthread_join(runs[i].thread, NULL);
+    for (int i = 0; i < kinds; i++) {
+        const int told = tell_soak(&runs[i]);
+        result = result ? result : told;
+        qn_ring_close(runs[i].ring, LONG);
+        qn_buffer_destroy(runs[i].state);
+    }
     if (!result) putchar('\n');
     return result;
 }
