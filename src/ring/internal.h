@@ -67,6 +67,8 @@ bool qn__ring_queue_put(qn__ring_queue *queue, uint32_t band, const qn_ring_mess
 /* The same for up to `count` messages of following ids, payloads `stride` bytes apart; how many there was room for. */
 uint32_t qn__ring_queue_put_run(qn__ring_queue *queue, uint32_t band, const qn_ring_message *first,
                                 const unsigned char *payloads, size_t stride, uint32_t count);
+/* Has the processor fetch the next message's slot, to write so many bytes of payload, while it has nothing else to do. */
+void qn__ring_queue_warm(const qn__ring_queue *queue, uint32_t band, uint32_t size);
 /* Drops the oldest message of a full band, for kernels that look at `revoked` (QN_RING_REVOKES); one thread at a time, beside
    others that put. *call: the id of the message where a call waits for its answer, else 0. false: none was dropped, as there is room by
    now. */

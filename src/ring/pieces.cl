@@ -96,6 +96,9 @@ static void qn__ring_write_pieces(global uchar *slot, uint number, qn_ring_messa
     qn__piece_store(slot, 0, QN__FOUR(number, QN__HALVES(m.id), (uint)m.correlation));
 }
 
+#define QN__RING_AT_ONCE  4 /* pieces that a work-item moves so, some of them for nothing */
+#define QN__RING_OUT_EACH ((QN__RING_OUT_PIECES + QN__RING_ITEMS - 1) / QN__RING_ITEMS)
+
 /* A payload, by all work-items; what is left of it behind its whole pieces by the first one. */
 #define QN__RING_PUTS(space)                                                                                 \
     static QN__RING_OVERLOADABLE uint qn__ring_word(space const void *payload, uint at, uint size) {         \
@@ -110,8 +113,12 @@ static void qn__ring_write_pieces(global uchar *slot, uint number, qn_ring_messa
         global uchar *pieces = slot + QN__PIECES_OF_MESSAGE * 16;                                            \
         space const uint *words = (space const uint *)payload;                                               \
         const uint whole = size / QN__PIECE_BYTES, next = whole * 3;                                         \
-        for (uint i = QN__ITEM; i < whole; i += QN__RING_ITEMS)                                              \
-            qn__piece_store(pieces, i, QN__FOUR(number, words[3 * i], words[3 * i + 1], words[3 * i + 2]));  \
+        for (uint k = 0; k < QN__RING_OUT_EACH; k++) {                                                       \
+            const uint i = QN__ITEM + k * QN__RING_ITEMS;                                                    \
+            if (QN__RING_OUT_EACH > QN__RING_AT_ONCE && i >= whole) break;                                   \
+            if (i < whole)                                                                                   \
+                qn__piece_store(pieces, i, QN__FOUR(number, words[3 * i], words[3 * i + 1], words[3 * i + 2])); \
+        }                                                                                                    \
         if (size % QN__PIECE_BYTES == 0 || !qn__ring_is_first()) return;                                     \
         const uint y = qn__ring_word(payload, next, size), z = qn__ring_word(payload, next + 1, size);       \
         qn__piece_store(pieces, whole, QN__FOUR(number, y, z, qn__ring_word(payload, next + 2, size)));      \

@@ -224,6 +224,19 @@ uint32_t qn__ring_queue_put_run(qn__ring_queue *queue, uint32_t band, const qn_r
     return run;
 }
 
+/* Where a bus is between both sides the other one has looked at the slot since it was written, or some other memory has its place in the
+   cache: to store many pieces takes twice as long then. */
+void qn__ring_queue_warm(const qn__ring_queue *queue, uint32_t band, uint32_t size) {
+#ifdef __GNUC__
+    const uint32_t at = atomic_load_explicit(&queue->at[band], memory_order_relaxed);
+    const unsigned char *slot = (const unsigned char *)slot_at(queue, band, at);
+    const size_t bytes = queue->pieces ? sizeof(uint32_t) * QN__PIECE_WORDS * QN__PIECES(size) : 0;
+    for (size_t i = 0; i < bytes; i += sizeof(uint32_t) * QN__RING_LINE) __builtin_prefetch(slot + i, 1);
+#else
+    (void)queue, (void)band, (void)size;
+#endif
+}
+
 /* The host says first that it revokes and looks at the claim then; the kernel claims first and looks at what is revoked then. Where
    both see the other, the kernel passes the message over and says so. Where it has taken it, it frees the slot soon. */
 bool qn__ring_queue_revoke(qn__ring_queue *queue, uint32_t band, _Atomic uint32_t *revoked, uint64_t *call) {

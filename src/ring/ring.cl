@@ -36,7 +36,7 @@
    where they are of one kind, for one work-group. */
 #define QN__RING_EAGER      (QN__RING_IN_PIECES < QN__RING_FEW_PIECES ? QN__RING_IN_PIECES : QN__RING_FEW_PIECES)
 #define QN__RING_WIDE       (QN__RING_IN_PIECES > QN__RING_FEW_PIECES)
-#define QN__RING_WIDE_LOOKS (QN_RING_GROUPS == 1 && QN_RING_BANDS == 1)
+#define QN__RING_WIDE_LOOKS (QN__RING_WIDE && QN_RING_GROUPS == 1 && QN_RING_BANDS == 1)
 /* Whether what handlers write besides messages is to be seen by who gets their answers, or what follows these: the host, or another
    work-group, with which they may share variables of the program. */
 #define QN__RING_ORDERS (!QN__RING_PIECES || QN__RING_HAS_STATE || QN_RING_BLOCKS > 0 || QN_RING_GROUPS > 1)
@@ -81,6 +81,9 @@ typedef struct qn_ring {
 #if QN__RING_WIDE
     local struct qn__ring_wide *wide;
     bool expects_wide, is_wide; /* the message that comes may be large; that which is handled was brought by looks */
+    bool is_followed;           /* another one waits behind it */
+    uint pace;                  /* how long looks wait for the next one */
+    uint known_sends;           /* answers to the handled one that there is room for */
 #endif
 #if QN__RING_BATCHES
     local struct qn__ring_batch *batch;
@@ -131,12 +134,13 @@ typedef struct qn_ring {
 
 /* Large messages by all work-items. */
 #if QN__RING_WIDE
+#define qn__ring_expects_wide(ring) ((ring)->expects_wide)
 #define QN__RING_BEGIN_WIDE(name)                                                                            \
     local qn__ring_wide qn__wide;                                                                            \
-    (name).wide = &qn__wide;                                                                                 \
-    (name).expects_wide = (name).is_wide = false
+    qn__ring_begin_wide(&name, &qn__wide)
 #else
-#define QN__RING_BEGIN_WIDE(name) (void)0
+#define qn__ring_expects_wide(ring) false
+#define QN__RING_BEGIN_WIDE(name)   (void)0
 #endif
 
 /* Messages, and what answers them where several are handled at a time; else a message and a word. */
@@ -517,7 +521,7 @@ static void qn__ring_free(const qn_ring *ring, uint found, uint sequence, bool r
 #endif
     global qn__ring_slot *slot = (global qn__ring_slot *)qn__ring_in_slot(ring, found - 1);
     const uint next = sequence + (QN_RING_IN_CAPACITY - 1);
-    if (released || (!QN__RING_ORDERS && QN__RING_IS_FAR)) /* what was read of it is here already, behind a fence of the device's scope */
+    if (released || (!QN__RING_ORDERS && QN__RING_IS_FAR)) /* what was read of it is here already, and has been waited for */
         QN__STORE(slot->sequence, next, relaxed);
     else
         QN__STORE(slot->sequence, next, release);
@@ -549,8 +553,8 @@ static void qn__ring_done(qn_ring *ring) {
     if (ring->failed) return;
 #if QN__RING_PIECES
     /* Who is answered may ask again, but not before the answer is out: a look that comes before that finds nothing, and the next one is a
-       trip later. */
-    if (!QN__RING_ORDERS) atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_release, memory_scope_device);
+       trip later. Looks by all work-items have a pace of their own. */
+    if (!QN__RING_ORDERS && !qn__ring_expects_wide(ring)) atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_release, memory_scope_device);
 #endif
 #if QN_RING_BLOCKS > 0
     /* Whoever sees this one sees what was sent before. */
@@ -630,44 +634,42 @@ static uint qn__ring_find(qn_ring *ring) {
 #endif
 #endif
 
-/* Looks until there is something: 1 + the index of the next message's slot; 0: the kernel is to end. */
-#if QN__RING_WIDE
-static uint qn__ring_find_any(qn_ring *ring) {
-    bool goes_on = qn__ring_is_first();
-    const uint found = ring->expects_wide ? qn__ring_find_wide(ring, &goes_on) : 0;
-    ring->is_wide = found != 0;
-    return goes_on ? qn__ring_find(ring) : found;
-}
-#else
-static uint qn__ring_find_any(qn_ring *ring) { return qn__ring_is_first() ? qn__ring_find(ring) : 0; }
-#endif
-
-/* As qn__ring_find_any, the same for all work-items. */
+/* Looks until there is something: 1 + the index of the next message's slot; 0: the kernel is to end. The same for all work-items. */
 static uint qn__ring_poll(qn_ring *ring) {
     /* All are done with the last message: with its block, which the host may take again, its copy, which a look replaces, and the state,
        which the host may have when it is told that no message is handled. */
     if (QN__RING_HAS_STATE || QN_RING_BLOCKS > 0 || QN__RING_PIECES) QN__BARRIER(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    return qn__ring_share(ring, qn__ring_find_any(ring));
+#if QN__RING_WIDE
+    const uint wide = qn__ring_expects_wide(ring) ? qn__ring_find_wide(ring) : 0;
+    ring->is_wide = wide != 0;
+    if (wide) return wide;
+    ring->is_followed = false;
+    ring->known_sends = 0;
+#endif
+    return qn__ring_share(ring, qn__ring_is_first() ? qn__ring_find(ring) : 0);
 }
 
+#if !QN__RING_PIECES
 static global uchar *qn__ring_found(const qn_ring *ring, uint found) {
 #if QN_RING_MAIL > 0
     if (found & QN__RING_MAILED) return qn__mail_slot(ring->mail, (found & ~QN__RING_MAILED) - 1, QN_RING_IN_SLOT);
 #endif
     return qn__ring_in_slot(ring, found - 1);
 }
+#endif
 
 /* Copies the message to where the handler has it. */
 static void qn__ring_fetch(const qn_ring *ring, uint found) {
-    global uchar *slot = qn__ring_found(ring, found);
+    (void)ring, (void)found;
 #if QN__RING_WIDE
-    if (!ring->is_wide) qn__ring_fetch_wide(ring, slot);
+    if (ring->is_wide) return; /* all are behind a barrier already */
+    qn__ring_fetch_wide(ring);
 #elif !QN__RING_PIECES /* else the look has brought all of it */
+    global uchar *slot = qn__ring_found(ring, found);
     for (uint i = QN__ITEM; i < QN_RING_IN_SLOT / 16; i += QN__RING_ITEMS)
         ring->block[i] = ((global uint4 *)slot)[i];
-#else
-    (void)slot;
 #endif
+    QN__BARRIER(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 }
 
 /* Waits for the next message; all work-items of the group call it. false: the kernel is to end. */
@@ -679,9 +681,8 @@ static bool qn_ring_receive(qn_ring *ring) {
         return false;
     }
     qn__ring_fetch(ring, found);
-    QN__BARRIER(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 #if QN__RING_WIDE
-    ring->expects_wide = QN__RING_WIDE_LOOKS && QN__PIECES(qn_ring_current(ring)->size) > QN__RING_EAGER;
+    ring->expects_wide = QN__RING_WIDE_LOOKS && qn__ring_is_large(qn_ring_current(ring)->size);
 #endif
     if (qn__ring_is_first()) {
         local const qn__ring_slot *copy = (local const qn__ring_slot *)ring->block;

@@ -32,19 +32,42 @@ static bool qn__ring_reserve_for(qn_ring *ring, uint flags, uint *position) {
 
 #endif
 
+/* A position for all work-items, who are done with what they have written for the message; false: there is none. */
+static bool qn__ring_reserve_together(qn_ring *ring, bool fits, uint flags, uint *position) {
+    (void)flags;
+#if QN__RING_WIDE_LOOKS
+    /* The first work-item has seen room before the message was taken: all know where. */
+    if (fits && ring->known_sends > 0) {
+        ring->known_sends--;
+        *position = ring->tail;
+        if (qn__ring_is_first())
+            qn__ring_claim_tail(ring, *position, 1);
+        else
+            ring->tail++;
+        QN__BARRIER(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+        return true;
+    }
+#endif
+    const bool reserved = fits && qn__ring_is_first() && qn__ring_reserve_for(ring, flags, position);
+#if QN__RING_ITEMS > 1
+    local volatile uint *shared = (local uint *)(ring->block + QN__RING_SHARED) + 1; /* beside qn__ring_share's */
+    if (qn__ring_is_first()) *shared = *position;
+    const uint found = qn__ring_share(ring, reserved);
+    *position = *shared;
+#else
+    const uint found = reserved;
+#endif
+#if QN__RING_WIDE_LOOKS
+    if (found) ring->tail = *position + 1;
+#endif
+    return found;
+}
+
 /* A slot to fill, for all work-items; NULL: there is none. *at: the number that it is full with. */
 static global uchar *qn__ring_open(qn_ring *ring, uint size, uint flags, uint *at) {
     const bool fits = qn__ring_fits(ring, size, flags);
     uint position = 0;
-    const bool reserved = fits && qn__ring_is_first() && qn__ring_reserve_for(ring, flags, &position);
-#if QN__RING_ITEMS > 1
-    local volatile uint *shared = (local uint *)(ring->block + QN__RING_SHARED) + 1; /* beside qn__ring_share's */
-    if (qn__ring_is_first()) *shared = position;
-    const uint found = qn__ring_share(ring, reserved);
-    position = *shared;
-#else
-    const uint found = reserved;
-#endif
+    const bool found = qn__ring_reserve_together(ring, fits, flags, &position);
     *at = position + 1;
     if (found) return qn__ring_slot_for(ring, flags, position);
     QN__BARRIER(CLK_LOCAL_MEM_FENCE);
@@ -84,9 +107,10 @@ static void qn__ring_write_head(global uchar *slot, qn_ring_message message) {
 
 /* The slot is full. */
 static void qn__ring_post(qn_ring *ring, global uchar *slot, uint at, uint size, uint flags) {
+    qn_ring_message message;
+    if (qn__ring_is_first()) message = qn__ring_stamp(ring, at, size, flags);
     QN__BARRIER(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     if (!qn__ring_is_first()) return;
-    qn_ring_message message = qn__ring_stamp(ring, at, size, flags);
 #if QN_RING_LINKS > 0
     if (qn__ring_is_near(ring, flags)) {
         const uint link = QN__RING_LINK_OF(flags) - 1;

@@ -16,9 +16,12 @@
 #define QN__RING_MORE qn__mail, qn__link0
 #endif
 
-/* Pieces that slots are in, where they are: 7 for a message of 16 bytes, and more. */
+/* Pieces that slots are in, where they are: 7 for a message of 16 bytes, and more; as many as one work-item looks at. */
 #ifndef AS_C_PIECES
 #define AS_C_PIECES 0
+#endif
+#ifndef AS_C_FEW_PIECES
+#define AS_C_FEW_PIECES 24
 #endif
 #define STRIDE (AS_C_PIECES ? 16 * AS_C_PIECES : 80)
 
@@ -28,7 +31,7 @@
 #define QN_RING_OUT_SLOT     80
 #define QN__RING_IN_PIECES   AS_C_PIECES
 #define QN__RING_OUT_PIECES  AS_C_PIECES
-#define QN__RING_FEW_PIECES  24
+#define QN__RING_FEW_PIECES  AS_C_FEW_PIECES
 #define QN__RING_IN_STRIDE   STRIDE
 #define QN__RING_OUT_STRIDE  STRIDE
 #define QN_RING_IN_CAPACITY  AS_C_CAPACITY
@@ -122,6 +125,10 @@ static void run_kernel(void) {
     static uint4 blocks[AS_C_GROUPS][QN__RING_BLOCK_LINES];
     qn_ring ring;
     qn__ring_begin(&ring, qn__control, qn__in, qn__in_ends, qn__out, qn__out_ends, blocks[get_group_id(0)]);
+#if QN__RING_WIDE
+    static qn__ring_wide qn__wides[AS_C_GROUPS];
+    qn__ring_begin_wide(&ring, &qn__wides[get_group_id(0)]);
+#endif
     while (qn_ring_receive(&ring)) {
         const uint32_t *payload = qn_ring_payload(&ring), before = *payload;
         qn_ring_reply(&ring, payload, 16);

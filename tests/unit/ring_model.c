@@ -99,6 +99,7 @@ static bool model_exchange(volatile void *word, uint32_t *expected, uint32_t val
 #define qn__ring_queue_put        model_queue_put
 #define qn__ring_queue_put_run    model_queue_put_run
 #define qn__ring_queue_revoke     model_queue_revoke
+#define qn__ring_queue_warm       model_queue_warm
 #define qn__ring_queue_first      model_queue_first
 #define qn__ring_queue_drop_first model_queue_drop_first
 #define qn__ring_queue_is_empty   model_queue_is_empty

@@ -45,6 +45,7 @@
 #define qn__ring_queue_put        threads_queue_put
 #define qn__ring_queue_put_run    threads_queue_put_run
 #define qn__ring_queue_revoke     threads_queue_revoke
+#define qn__ring_queue_warm       threads_queue_warm
 #define qn__ring_queue_first      threads_queue_first
 #define qn__ring_queue_drop_first threads_queue_drop_first
 #define qn__ring_queue_is_empty   threads_queue_is_empty
