@@ -94,7 +94,7 @@ enum { WHO, PLACE, ANSWER, OTHERS };
 static const char soak_text[] = "#include \"quern/ring.cl\"\n"
                                 "typedef struct words { ulong at[WORDS]; } words;\n"
                                 "void answer(qn_ring *ring, local const words *in) {\n"
-                                "#if QN_RING_PER_ITEM\n"
+                                "#if QN_RING_GROUP_SIZE == 1 || QN_RING_PER_ITEM\n"
                                 "    ((local words *)in)->at[2] = ~in->at[1];\n"
                                 "#else\n"
                                 "    if (get_local_id(0) == 0) ((local words *)in)->at[2] = ~in->at[1];\n"
