@@ -107,10 +107,9 @@ static void qn__ring_write_head(global uchar *slot, qn_ring_message message) {
 
 /* The slot is full. */
 static void qn__ring_post(qn_ring *ring, global uchar *slot, uint at, uint size, uint flags) {
-    qn_ring_message message;
-    if (qn__ring_is_first()) message = qn__ring_stamp(ring, at, size, flags);
     QN__BARRIER(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     if (!qn__ring_is_first()) return;
+    qn_ring_message message = qn__ring_stamp(ring, at, size, flags); /* before the barrier it would take registers of all work-items */
 #if QN_RING_LINKS > 0
     if (qn__ring_is_near(ring, flags)) {
         const uint link = QN__RING_LINK_OF(flags) - 1;

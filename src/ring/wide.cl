@@ -109,6 +109,11 @@ static bool qn__ring_is_ready(const qn_ring *ring, uint command) {
     return !ring->counted && !ring->leaving && qn__ring_known_room(ring, qn__ring_tail(ring)) >= QN_RING_SENDS;
 }
 
+/* By any work-items, beside each other. */
+static void qn__ring_note_missing(local qn__ring_wide *wide, uint looks) {
+    atomic_store_explicit((volatile local atomic_uint *)&wide->missing, looks, memory_order_relaxed, memory_scope_work_group);
+}
+
 /* As qn__ring_find, by all work-items, behind a message of this launch. 0: looks were in vain, and the first work-item shall look further. */
 static uint qn__ring_find_wide(qn_ring *ring) {
     local qn__ring_wide *wide = ring->wide;
@@ -123,7 +128,7 @@ static uint qn__ring_find_wide(qn_ring *ring) {
     for (;; looks++) {
         if (looks % 8 == 0) QN__LOOK_ANEW(); /* as there */
         qn__ring_bring_wide(ring, at);
-        if (qn__ring_unpack_wide(ring, at + 1)) wide->missing = looks;
+        if (qn__ring_unpack_wide(ring, at + 1)) qn__ring_note_missing(wide, looks);
         if (QN__ITEM == 0 && (looks == QN__WIDE_LOOKS || !qn__ring_is_ready(ring, wide->command.x))) wide->ended = 1;
         QN__BARRIER(CLK_LOCAL_MEM_FENCE);
         if (wide->ended) return 0;

@@ -93,6 +93,7 @@ static void wait_group_events(int count, event_t *events) {
 #define ulong                        uint64_t
 #define memory_scope_all_svm_devices 0
 #define memory_scope_device          0
+#define memory_scope_work_group      0
 #include "../../src/ring/ring.cl"
 
 static qn__ring_queue in, out;
