@@ -47,6 +47,12 @@ void qn__ring_stay(qn_ring *ring) {
     pthread_mutex_unlock(&ring->command_lock);
 }
 
+/* One of several work-groups may have left already, and the others shall not be without it: they leave, too, and whoever wants the ring
+   launches it again. */
+void qn__ring_stay_begun(qn_ring *ring) {
+    if (ring->desc.groups == 1) qn__ring_stay(ring);
+}
+
 /* A ring that closes does not wait: whoever called `back` waits for the ring's lock then, and the end of the ring for that. */
 void qn__ring_await_turn(const qn_ring *ring) {
     while (atomic_load(&ring->aside) && !atomic_load(&ring->is_closing))

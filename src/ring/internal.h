@@ -381,6 +381,7 @@ void qn__ring_leave(void *user);
 void qn__ring_come_back(void *user);
 void qn__ring_await_turn(const qn_ring *ring);
 void qn__ring_stay(qn_ring *ring);
+void qn__ring_stay_begun(qn_ring *ring); /* the same behind a launch, which may have begun */
 /* Of one that is resident; `by_hand`: its loop is. */
 qn_status qn__ring_offer_to_leave(qn_ring *ring, bool by_hand);
 

@@ -93,7 +93,7 @@ qn_status qn__ring_submit(qn_ring *ring) {
         if (ring->mirror) qn__ring_mirror_call_off(ring);
         return status;
     }
-    qn__ring_stay(ring); /* as it was asked to leave before this launch could begin */
+    qn__ring_stay_begun(ring); /* as it was asked to leave before this launch could begin */
     if (ring->mirror) status = qn__ring_mirror_fetch(ring);
     const qn_status recorded = qn_stream_record(ring->stream, ring->ended);
     if (!recorded) ring->launched = true;

@@ -124,6 +124,39 @@ static void messages_are_answered_once(void **state) {
     }
 }
 
+static bool all_run(const rig *r) {
+    const qn__ring_group *groups = qn__ring_groups(r->ring);
+    for (uint32_t i = 0; i < r->ring->desc.groups; i++)
+        if (atomic_load(&groups[i].status) != QN__GROUP_RUNNING) return false;
+    return true;
+}
+
+/* One that was asked to leave, and then not any more, as a launch is that began then: with all work-groups or with none. */
+static void none_is_left_behind(void **state) {
+    (void)state;
+    enum { TIMES = 200 };
+    rig r = start(&(qn_ring_desc){.idle = QN_RING_CONTINUOUS, .groups = 2});
+    if (runs_by_launches(&r) || !can_keep(2)) {
+        finish(&r);
+        skip();
+    }
+    for (int i = 0; i < TIMES; i++) {
+        const numbers in = {{i}};
+        numbers out = {{0}};
+        qn__ring_leave(r.ring);
+        for (volatile int k = 0; k < i * 10; k++) {
+        }
+        atomic_fetch_sub(&r.ring->aside, 1);
+        qn__ring_stay_begun(r.ring);
+        for (int k = 0; k < 1000 && (k == 0 || !all_run(&r)); k++) {
+            assert_ok(r.context, qn_ring_call(r.ring, &in, sizeof in, &out, sizeof out, SECONDS(60)));
+            pause_ms(1);
+        }
+        assert_true(all_run(&r));
+    }
+    finish(&r);
+}
+
 /* One that looks for ever is launched again though nobody calls, and in the state that it had; what was sent meanwhile waits. */
 static void it_comes_back(void **state) {
     (void)state;
@@ -278,9 +311,11 @@ static void programs_are_made_beside_it(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(messages_are_answered_once),
+        cmocka_unit_test(none_is_left_behind),
         cmocka_unit_test(it_comes_back),
         cmocka_unit_test(a_long_handler_comes_back),
         cmocka_unit_test(programs_are_made_beside_it),
     };
+    setenv("QUERN_CPU_THREADS", "4", 0); /* else two work-groups have no room on a small machine */
     return run_device_tests(tests);
 }
