@@ -169,13 +169,21 @@ static bool has_stopped(const qn_ring *ring, const qn__ring_wait *wait) {
     return qn__ring_wait_is_long(wait) && atomic_load(&ring->stops) != wait->stops;
 }
 
+/* Of one that has stopped: what the output still has of a message is all that will come of it. */
+static bool holds_nothing(qn_ring *ring) {
+    pthread_mutex_lock(&ring->receive_lock);
+    const bool holds = qn__ring_queue_first(&ring->out) != NULL;
+    pthread_mutex_unlock(&ring->receive_lock);
+    return !holds;
+}
+
 static qn_status await_reply(qn_ring *ring, qn__ring_pending *call, qn__ring_wait *wait) {
     qn_status status = QN_OK;
     bool done = false, in_time = true, is_dropped = false;
     while (!done && !status && in_time && !is_dropped) {
         const bool stopped = has_stopped(ring, wait);
         if (!is_empty(ring) || qn__ring_wait_is_long(wait)) status = sort_out(ring, call, &done);
-        is_dropped = stopped && !done && is_empty(ring);
+        is_dropped = stopped && !done && holds_nothing(ring);
         if (!done && !status && !is_dropped) status = pass_time(ring, wait, &in_time);
     }
     if (status) sort_out(ring, call, &done); /* what came before a failure holds */

@@ -1,7 +1,8 @@
 /* Rings that are stopped and launched again while others send: all that was sent is handled and answered, and no thread is at a queue that is emptied. */
-#include "ring_support.h"
-
 #include <pthread.h>
+
+#include "ring/internal.h"
+#include "ring_support.h"
 
 static const char text[] = "#include \"quern/ring.cl\"\n"
                            "typedef struct numbers { int x[4]; } numbers;\n"
@@ -189,6 +190,34 @@ static void dropped_calls_end(void **state) {
     }
 }
 
+/* And beside an answer of which a kernel that failed has written a part. */
+static void half_an_answer_is_none(void **state) {
+    (void)state;
+    load l = {.wrong = QN_OK};
+    make_ring(&l, &(qn_ring_desc){.capacity = 64});
+    const rig *r = &l.r;
+    caller c = {.r = r};
+    pthread_t thread;
+    numbers in = {{7}}, out;
+    if (!r->ring->out.pieces) { /* else it shows when all of it is there */
+        finish(&l.r);
+        skip();
+    }
+    assert_ok(r->context, qn_ring_pause(r->ring, SECONDS(60)));
+    assert_int_equal(pthread_create(&thread, NULL, call_once, &c), 0);
+    for (int i = 0; i < 60000 && stats_of(&l).sent < 1; i++) pause_ms(1);
+    const uint32_t at = atomic_load(&r->ring->out.at[0]);
+    atomic_store(&qn__ring_queue_slot(&r->ring->out, 0, at)->sequence, at + 1);
+    assert_ok(r->context, qn_ring_stop(r->ring, QN_RING_DROP, SECONDS(60)));
+    pthread_join(thread, NULL);
+    assert_int_equal(c.status, QN_ERROR_STATE);
+    assert_ok(r->context, qn_ring_launch(r->ring, SECONDS(60)));
+    assert_ok(r->context, qn_ring_activate(r->ring, SECONDS(60)));
+    assert_ok(r->context, qn_ring_call(r->ring, &in, sizeof in, &out, sizeof out, SECONDS(60)));
+    assert_int_equal(out.x[0], 7);
+    finish(&l.r);
+}
+
 /* So do those whose message a full queue drops: the newest, which is a call's own, or the oldest, for what others send. */
 static void calls_that_a_full_queue_drops(void **state) {
     (void)state;
@@ -233,8 +262,8 @@ static void calls_that_a_full_queue_drops(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(adaptive), cmocka_unit_test(short_launches),
-                                       cmocka_unit_test(dropped_calls_end),
-                                       cmocka_unit_test(calls_that_a_full_queue_drops)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(adaptive), cmocka_unit_test(short_launches), cmocka_unit_test(dropped_calls_end),
+        cmocka_unit_test(half_an_answer_is_none), cmocka_unit_test(calls_that_a_full_queue_drops)};
     return run_device_tests(tests);
 }
