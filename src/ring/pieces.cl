@@ -96,7 +96,7 @@ static void qn__ring_write_pieces(global uchar *slot, uint number, qn_ring_messa
     qn__piece_store(slot, 0, QN__FOUR(number, QN__HALVES(m.id), (uint)m.correlation));
 }
 
-#define QN__RING_AT_ONCE  4 /* pieces that a work-item moves so, some of them for nothing */
+#define QN__RING_AT_ONCE  4 /* pieces of a work-item whose loads need not wait for each other's stores */
 #define QN__RING_OUT_EACH ((QN__RING_OUT_PIECES + QN__RING_ITEMS - 1) / QN__RING_ITEMS)
 
 /* A payload, by all work-items; what is left of it behind its whole pieces by the first one. */

@@ -84,6 +84,7 @@ typedef struct qn_ring {
     bool is_followed;           /* another one waits behind it */
     uint pace;                  /* how long looks wait for the next one */
     uint known_sends;           /* answers to the handled one that there is room for */
+    uint looks;                 /* in all; the same for all work-items, as is all of this */
 #endif
 #if QN__RING_BATCHES
     local struct qn__ring_batch *batch;
@@ -649,23 +650,21 @@ static uint qn__ring_poll(qn_ring *ring) {
     return qn__ring_share(ring, qn__ring_is_first() ? qn__ring_find(ring) : 0);
 }
 
-#if !QN__RING_PIECES
 static global uchar *qn__ring_found(const qn_ring *ring, uint found) {
 #if QN_RING_MAIL > 0
     if (found & QN__RING_MAILED) return qn__mail_slot(ring->mail, (found & ~QN__RING_MAILED) - 1, QN_RING_IN_SLOT);
 #endif
     return qn__ring_in_slot(ring, found - 1);
 }
-#endif
 
 /* Copies the message to where the handler has it. */
-static void qn__ring_fetch(const qn_ring *ring, uint found) {
-    (void)ring, (void)found;
+static void qn__ring_fetch(qn_ring *ring, uint found) {
+    global uchar *slot = qn__ring_found(ring, found);
+    (void)slot;
 #if QN__RING_WIDE
     if (ring->is_wide) return; /* all are behind a barrier already */
-    qn__ring_fetch_wide(ring);
+    qn__ring_fetch_wide(ring, slot);
 #elif !QN__RING_PIECES /* else the look has brought all of it */
-    global uchar *slot = qn__ring_found(ring, found);
     for (uint i = QN__ITEM; i < QN_RING_IN_SLOT / 16; i += QN__RING_ITEMS)
         ring->block[i] = ((global uint4 *)slot)[i];
 #endif

@@ -13,42 +13,56 @@
 #define QN__AS_IT_IS
 #endif
 
-/* What a look has brought, and what work-items tell each other of it. */
+/* What a look has brought, and what work-items tell each other of it. Pieces are not judged by those who have ordered them: all wait for all. */
 typedef struct qn__ring_wide {
     uint4 pieces[QN__RING_IN_PIECES], next, command; /* next: the first piece of the message behind it; the host's words */
-    uint missing; /* the last look, counted from 1, that has not brought all of a message */
+    uint missing; /* the last look that has not brought all of a message, as they are counted */
     uint ended;   /* the first work-item shall look further */
 } qn__ring_wide;
 
 static void qn__ring_begin_wide(qn_ring *ring, local qn__ring_wide *wide) {
     ring->wide = wide;
     ring->expects_wide = ring->is_wide = ring->is_followed = false;
-    ring->pace = ring->known_sends = 0;
+    ring->pace = ring->known_sends = ring->looks = 0;
+    if (QN__ITEM == 0) wide->missing = 0;
 }
 
-/* ---- a look, by all work-items ---- */
+/* ---- what comes, by all work-items ---- */
 
-static void qn__ring_bring_wide(const qn_ring *ring, uint at) {
+/* Orders the pieces that a slot has now, last piece first, as the host writes them. */
+static void qn__ring_order_pieces(const qn_ring *ring, global uchar *slot, uint number) {
     local qn__ring_wide *wide = ring->wide;
-    global uchar *slot = qn__ring_in_slot(ring, qn__ring_index(0, at)), *next = qn__ring_in_slot(ring, qn__ring_index(0, at + 1));
 #if QN__RING_IS_FAR
+    (void)number;
     for (uint i = QN__ITEM; i < QN__RING_IN_PIECES; i += QN__RING_ITEMS) {
-        const uint last = QN__RING_IN_PIECES - 1 - i; /* as the host writes them */
+        const uint last = QN__RING_IN_PIECES - 1 - i;
         qn_async_copy(&wide->pieces[last], (global const uint4 *)slot + last);
     }
-    if (QN__ITEM == 0) {
-        qn_async_copy(&wide->next, (global const uint4 *)next);
-        qn_async_copy(&wide->command, (global const uint4 *)ring->control);
-    }
-    event_t all = qn_async_commit(0);
-    wait_group_events(1, &all);
 #else
     QN__AS_IT_IS for (uint i = QN__ITEM; i < QN__RING_IN_PIECES; i += QN__RING_ITEMS)
-        wide->pieces[i] = qn__piece_load(slot, i, at + 1);
-    if (QN__ITEM == 0) {
-        wide->next = qn__piece_load(next, 0, at + 2);
-        wide->command = QN__FOUR(QN__LOAD(ring->control->command, relaxed), 0, 0, 0);
-    }
+        wide->pieces[i] = qn__piece_load(slot, i, number);
+#endif
+}
+
+/* Of the first work-item: what a look brings beside. */
+static void qn__ring_order_more(const qn_ring *ring, global uchar *next, uint number) {
+    local qn__ring_wide *wide = ring->wide;
+#if QN__RING_IS_FAR
+    (void)number;
+    qn_async_copy(&wide->next, (global const uint4 *)next);
+    qn_async_copy(&wide->command, (global const uint4 *)ring->control);
+#else
+    wide->next = qn__piece_load(next, 0, number);
+    wide->command = QN__FOUR(QN__LOAD(ring->control->command, relaxed), 0, 0, 0);
+#endif
+}
+
+/* Until all work-items have what each of them has ordered. */
+static void qn__ring_await_pieces(void) {
+#if QN__RING_IS_FAR
+    event_t all = qn_async_commit(0);
+    wait_group_events(1, &all); /* with a barrier */
+#else
     QN__BARRIER(CLK_LOCAL_MEM_FENCE);
 #endif
 }
@@ -75,14 +89,30 @@ static bool qn__ring_unpack_wide(const qn_ring *ring, uint number) {
 /* Whether a message has more pieces than one work-item looks at. */
 static bool qn__ring_is_large(uint size) { return size > (QN__RING_EAGER - QN__PIECES_OF_MESSAGE) * QN__PIECE_BYTES; }
 
+/* By any work-items, beside each other. */
+static void qn__ring_note_missing(const qn_ring *ring) {
+    atomic_store_explicit((volatile local atomic_uint *)&ring->wide->missing, ring->looks, memory_order_relaxed,
+                          memory_scope_work_group);
+}
+
+/* Whether the look that has come has brought all of a message; the same for all work-items. */
+static bool qn__ring_brings(const qn_ring *ring, uint number) {
+    if (qn__ring_unpack_wide(ring, number)) qn__ring_note_missing(ring);
+    QN__BARRIER(CLK_LOCAL_MEM_FENCE);
+    return ring->wide->missing != ring->looks;
+}
+
 /* A message of which a look has seen the first pieces: the others are there, as the host has written the first one last. */
-static void qn__ring_fetch_wide(const qn_ring *ring) {
+static void qn__ring_fetch_wide(qn_ring *ring, global uchar *slot) {
     local const qn__ring_slot *copy = (local const qn__ring_slot *)ring->block;
     if (!qn__ring_is_large(copy->message.size)) return;
-    QN__LOOK_ANEW(); /* for GPUs before sm_80, whose copies are plain loads */
     const uint number = copy->sequence;
-    qn__ring_bring_wide(ring, number - 1);
-    qn__ring_unpack_wide(ring, number);
+    do {
+        ring->looks++;
+        QN__LOOK_ANEW(); /* for GPUs before sm_80, whose copies are plain loads */
+        qn__ring_order_pieces(ring, slot, number);
+        qn__ring_await_pieces();
+    } while (!qn__ring_brings(ring, number));
 }
 
 #if QN__RING_WIDE_LOOKS
@@ -106,43 +136,53 @@ static void qn__ring_adapt_pace(qn_ring *ring, uint looks) {
 /* Whether a message is taken as soon as it comes: nothing else is to be decided. */
 static bool qn__ring_is_ready(const qn_ring *ring, uint command) {
     if (command != QN__RING_RUN || command != ring->command || ring->status != QN__GROUP_RUNNING) return false;
-    return !ring->counted && !ring->leaving && qn__ring_known_room(ring, qn__ring_tail(ring)) >= QN_RING_SENDS;
+    if (ring->failed || ring->handled == ring->budget || ring->counted || ring->leaving) return false;
+    return qn__ring_known_room(ring, qn__ring_tail(ring)) >= QN_RING_SENDS;
 }
 
-/* By any work-items, beside each other. */
-static void qn__ring_note_missing(local qn__ring_wide *wide, uint looks) {
-    atomic_store_explicit((volatile local atomic_uint *)&wide->missing, looks, memory_order_relaxed, memory_scope_work_group);
+/* Of the first work-item, about a look that has come. */
+static void qn__ring_judge_wide(const qn_ring *ring, uint look) {
+    local qn__ring_wide *wide = ring->wide;
+    const bool is_ready = qn__ring_is_ready(ring, wide->command.x);
+    if (!is_ready) qn__ring_note_missing(ring);
+    if (!is_ready || look == QN__WIDE_LOOKS || look > ring->spins) wide->ended = 1;
+}
+
+/* Of the first work-item: the message is the work-group's. */
+static void qn__ring_take_wide(qn_ring *ring, uint at) {
+    qn__ring_claim_head(ring, 0, at);
+    QN__STORE(ring->report->bands[0], ++ring->bands[0], relaxed);
+    qn__ring_start(ring);
+    if (QN__RING_ORDERS) QN__FENCE(acquire);
 }
 
 /* As qn__ring_find, by all work-items, behind a message of this launch. 0: looks were in vain, and the first work-item shall look further. */
 static uint qn__ring_find_wide(qn_ring *ring) {
     local qn__ring_wide *wide = ring->wide;
     const uint at = ((local const qn__ring_slot *)ring->block)->sequence; /* the last message's, and so behind its position */
-    uint looks = 1;
+    global uchar *slot = qn__ring_in_slot(ring, qn__ring_index(0, at)), *next = qn__ring_in_slot(ring, qn__ring_index(0, at + 1));
+    uint looks = 0;
+    bool found = false;
     if (QN__ITEM == 0) {
-        wide->missing = 0;
+        wide->ended = 0;
         qn__ring_done(ring);
-        wide->ended = ring->failed || ring->handled == ring->budget;
+        qn__ring_has_room(ring); /* is known then */
     }
     if (!ring->is_followed) qn__ring_keep_pace(ring, at);
-    for (;; looks++) {
-        if (looks % 8 == 0) QN__LOOK_ANEW(); /* as there */
-        qn__ring_bring_wide(ring, at);
-        if (qn__ring_unpack_wide(ring, at + 1)) qn__ring_note_missing(wide, looks);
-        if (QN__ITEM == 0 && (looks == QN__WIDE_LOOKS || !qn__ring_is_ready(ring, wide->command.x))) wide->ended = 1;
-        QN__BARRIER(CLK_LOCAL_MEM_FENCE);
-        if (wide->ended) return 0;
-        if (wide->missing != looks) break;
+    while (!found) {
+        ring->looks++;
+        if (++looks % 8 == 0) QN__LOOK_ANEW(); /* as there */
+        qn__ring_order_pieces(ring, slot, at + 1);
+        if (QN__ITEM == 0) qn__ring_order_more(ring, next, at + 2);
+        qn__ring_await_pieces();
+        if (QN__ITEM == 0) qn__ring_judge_wide(ring, looks);
+        found = qn__ring_brings(ring, at + 1);
+        if (!found && wide->ended) return 0;
     }
     if (!ring->is_followed) qn__ring_adapt_pace(ring, looks);
     ring->is_followed = wide->next.x == at + 2;
     ring->known_sends = QN_RING_SENDS;
-    if (QN__ITEM == 0) {
-        qn__ring_claim_head(ring, 0, at);
-        QN__STORE(ring->report->bands[0], ++ring->bands[0], relaxed);
-        qn__ring_start(ring);
-        if (QN__RING_ORDERS) QN__FENCE(acquire);
-    }
+    if (QN__ITEM == 0) qn__ring_take_wide(ring, at);
     if (QN__RING_ORDERS) QN__BARRIER(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     return 1 + qn__ring_index(0, at);
 }

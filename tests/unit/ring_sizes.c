@@ -13,18 +13,25 @@ static const char echo_text[] =
 
 typedef struct kind {
     const char *name;
-    uint32_t most, group_size, groups;
+    uint32_t most, group_size, groups, bands;
 } kind;
 
 static void fill(unsigned char *bytes, uint32_t size, uint32_t number) {
     for (uint32_t i = 0; i < size; i++) bytes[i] = (unsigned char)(number * 37 + i * 11 + i / 256);
 }
 
+/* In a band that changes; one of the lowest is a call. */
 static void check(qn_context *context, qn_ring *ring, uint32_t size, uint32_t number) {
     unsigned char in[MOST] = {0}, out[MOST];
+    qn_ring_message message = {.priority = (uint8_t)(number * 128)};
     fill(in, size, number);
     memset(out, 0x5a, sizeof out);
-    assert_ok(context, qn_ring_call(ring, in, size, out, sizeof out, SECONDS(60)));
+    if (message.priority == 0) {
+        assert_ok(context, qn_ring_call(ring, in, size, out, sizeof out, SECONDS(60)));
+    } else {
+        assert_ok(context, qn_ring_send(ring, &message, in, size, SECONDS(60)));
+        assert_ok(context, qn_ring_receive(ring, NULL, out, sizeof out, SECONDS(60)));
+    }
     assert_memory_equal(in, out, size);
     for (uint32_t i = size; i < MOST; i++) assert_int_equal(out[i], 0x5a);
 }
@@ -47,6 +54,7 @@ static void all_sizes(void **state) {
                                .reply_capacity = 4,
                                .group_size = k->group_size,
                                .groups = k->groups,
+                               .bands = k->bands,
                                /* A processor of two threads keeps one group. */
                                .mode = k->groups > 1 ? QN_RING_LAUNCHES : QN_RING_AUTO};
     qn_ring *ring;
@@ -106,11 +114,13 @@ static void a_message_stays(void **state) {
 }
 
 int main(void) {
-    static kind kinds[] = {{"one work-item, small", 228, 1, 1},
-                           {"one work-item, large", MOST, 1, 1},
-                           {"a group, small", 100, 32, 1},
-                           {"a group, large", MOST, 32, 1},
-                           {"two groups, large", MOST, 32, 2}};
+    static kind kinds[] = {{"one work-item, small", 228, 1, 1, 1},
+                           {"one work-item, large", MOST, 1, 1, 1},
+                           {"a group, small", 100, 32, 1, 1},
+                           {"a group, large", MOST, 32, 1, 1},
+                           {"a group, small, two bands", 100, 32, 1, 2},
+                           {"a group, large, two bands", MOST, 32, 1, 2},
+                           {"two groups, large", MOST, 32, 2, 1}};
     enum { KINDS = sizeof kinds / sizeof *kinds };
     struct CMUnitTest tests[KINDS + 1] = {cmocka_unit_test(a_message_stays)};
     for (int i = 0; i < KINDS; i++)
