@@ -2,7 +2,7 @@
 
    It parks between two messages as one does that is idle, though it may never do so by itself: what it is told has a bit for that beside
    the command. Who launches it next takes the bit away, and waits until it may. So a launch that was under way as the bit was set
-   leaves, too. `leave` takes none of the ring's locks, since whoever holds them may be at a launch that waits for the driver. */
+   leaves, too, with all of its work-groups, though it may come back by then. `leave` takes none of the ring's locks, since whoever holds them may be at a launch that waits for the driver. */
 #include <time.h>
 
 #include "ring/internal.h"
@@ -32,10 +32,27 @@ void qn__ring_leave(void *user) {
     pthread_mutex_unlock(&ring->command_lock);
 }
 
+static bool is_told_to_leave(const qn_ring *ring) {
+    return atomic_load(&ring->control->command) >= QN__RING_LEAVE && !atomic_load(&ring->aside);
+}
+
+/* Whether it is to be waited for until the kernel has left. */
+static bool is_leaving(const qn_ring *ring) {
+    return is_told_to_leave(ring) && !qn__ring_is_parked(ring) && !atomic_load(&ring->is_closing) &&
+           atomic_load(&ring->state) != QN_RING_FAILED;
+}
+
+/* Mostly it has left by now, and is launched again here. A launch that was about to begin meanwhile leaves at its first look, and as nobody
+   else may ask for it then, it is waited for, for a while; where a handler takes longer than that whoever calls next launches it. */
 void qn__ring_come_back(void *user) {
+    enum { TIMES = 3, LOOKS = 400 };
     qn_ring *ring = user;
     atomic_fetch_sub(&ring->aside, 1);
-    qn__ring_kick(ring); /* whoever waits tries again, and is told */
+    for (int i = 0; i < TIMES && (i == 0 || is_told_to_leave(ring)); i++) {
+        for (int looks = 0; looks < LOOKS && is_leaving(ring); looks++)
+            nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+        qn__ring_kick(ring); /* whoever waits tries again, and is told */
+    }
 }
 
 void qn__ring_stay(qn_ring *ring) {
@@ -45,12 +62,6 @@ void qn__ring_stay(qn_ring *ring) {
         tell(ring, qn__ring_command(ring), false);
     }
     pthread_mutex_unlock(&ring->command_lock);
-}
-
-/* One of several work-groups may have left already, and the others shall not be without it: they leave, too, and whoever wants the ring
-   launches it again. */
-void qn__ring_stay_begun(qn_ring *ring) {
-    if (ring->desc.groups == 1) qn__ring_stay(ring);
 }
 
 /* A ring that closes does not wait: whoever called `back` waits for the ring's lock then, and the end of the ring for that. */

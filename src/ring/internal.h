@@ -372,6 +372,8 @@ bool qn__ring_service_is_here(const qn_ring *ring);
 /* Messages of the host that wait in a band. */
 uint32_t qn__ring_depth(const qn_ring *ring, uint32_t band);
 
+/* The last launch has ended, or is about to, and none has been made since. */
+bool qn__ring_is_parked(const qn_ring *ring);
 /* What the kernel is told, and what it was told (QN__RING_PAUSE and others). */
 void qn__ring_tell(qn_ring *ring, uint32_t command);
 uint32_t qn__ring_command(const qn_ring *ring);
@@ -381,7 +383,6 @@ void qn__ring_leave(void *user);
 void qn__ring_come_back(void *user);
 void qn__ring_await_turn(const qn_ring *ring);
 void qn__ring_stay(qn_ring *ring);
-void qn__ring_stay_begun(qn_ring *ring); /* the same behind a launch, which may have begun */
 /* Of one that is resident; `by_hand`: its loop is. */
 qn_status qn__ring_offer_to_leave(qn_ring *ring, bool by_hand);
 

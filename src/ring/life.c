@@ -93,14 +93,13 @@ qn_status qn__ring_submit(qn_ring *ring) {
         if (ring->mirror) qn__ring_mirror_call_off(ring);
         return status;
     }
-    qn__ring_stay_begun(ring); /* as it was asked to leave before this launch could begin */
     if (ring->mirror) status = qn__ring_mirror_fetch(ring);
     const qn_status recorded = qn_stream_record(ring->stream, ring->ended);
     if (!recorded) ring->launched = true;
     return status ? status : recorded;
 }
 
-static bool is_parked(const qn_ring *ring) {
+bool qn__ring_is_parked(const qn_ring *ring) {
     return atomic_load_explicit(&ring->control->parked, memory_order_acquire) == atomic_load(&ring->epoch);
 }
 
@@ -122,7 +121,7 @@ static bool is_missed(const qn_ring *ring) {
 }
 
 static bool is_wanted(const qn_ring *ring) {
-    return is_parked(ring) && !atomic_load(&ring->aside) && (is_missed(ring) || has_work(ring));
+    return qn__ring_is_parked(ring) && !atomic_load(&ring->aside) && (is_missed(ring) || has_work(ring));
 }
 
 static bool may_park(const qn_ring *ring) { return ring->parks || atomic_load(&ring->has_left); }
@@ -141,7 +140,7 @@ qn_status qn__ring_kick(qn_ring *ring) {
     if (!may_park(ring)) return QN_OK;
     qn__ring_mirror_look(ring);
     atomic_thread_fence(memory_order_seq_cst);
-    if (!is_parked(ring)) return QN_OK;
+    if (!qn__ring_is_parked(ring)) return QN_OK;
     qn__ring_net *net = qn__ring_net_lock(ring);
     const qn_status status = kick(ring);
     qn__ring_net_unlock(net);
@@ -276,7 +275,7 @@ static qn_status look_at_launch(qn_ring *ring) {
 static bool has_ended(const qn_ring *ring) {
     const uint32_t command = qn__ring_command(ring);
     return ring->desc.mode == QN_RING_RESIDENT && ring->judged == atomic_load(&ring->epoch) &&
-           !is_parked(ring) && (command == QN__RING_RUN || command == QN__RING_PAUSE);
+           !qn__ring_is_parked(ring) && (command == QN__RING_RUN || command == QN__RING_PAUSE);
 }
 
 /* What it has said at its end comes first. */

@@ -171,11 +171,22 @@ typedef struct soak_run {
     qn_buffer *state;
     pthread_t thread;
     bool started;
-    qn_status status;
-    const char *wrong; /* what was */
+    char wrong[256]; /* what was first; "": nothing */
+    bool has_failed; /* that was a call */
     uint64_t messages;
     growth grown;
 } soak_run;
+
+static void note_wrong(soak_run *run, const char *wrong) {
+    if (!run->wrong[0]) snprintf(run->wrong, sizeof run->wrong, "%.250s", wrong);
+}
+
+/* By the thread whose call it was, whose sentence it is. */
+static void note_status(soak_run *run, qn_status status) {
+    if (!status || run->wrong[0]) return;
+    run->has_failed = true;
+    note_wrong(run, qn_error_message(run->d->context));
+}
 
 typedef struct soaker {
     soak_run *run;
@@ -183,6 +194,7 @@ typedef struct soaker {
     _Atomic bool *stop;
     pthread_t thread;
     bool started;
+    char wrong[256]; /* why it has ended before it was told to; "": it has not */
 } soaker;
 
 static void fill_message(uint64_t *words, uint32_t count, uint64_t who, uint64_t place) {
@@ -217,7 +229,9 @@ static void *soak(void *argument) {
             status = qn_ring_send_batch(s->run->ring, &batch, &sent, LONG);
         }
         s->sent += sent;
-        if (status) break;
+        if (!status) continue;
+        snprintf(s->wrong, sizeof s->wrong, "%.250s", qn_error_message(s->run->d->context));
+        break;
     }
     return NULL;
 }
@@ -232,31 +246,44 @@ static qn_status receive(soak_run *run, uint64_t next[SOAKERS], uint64_t timeout
     for (uint32_t i = 0; i < received && !status; i++) {
         const uint64_t *message = words + i * count;
         if (message[WHO] >= SOAKERS || !is_answer(message, count, next[message[WHO]]))
-            run->wrong = "a message was lost, came twice, out of order or damaged";
+            note_wrong(run, "a message was lost, came twice, out of order or damaged");
         else
             next[message[WHO]]++;
     }
     return status;
 }
 
+/* Until nothing comes. */
 static void receive_rest(soak_run *run, uint64_t next[SOAKERS]) {
-    while (!run->status && !run->wrong && !receive(run, next, 300000000)) {
-    }
+    qn_status status = QN_OK;
+    while (!status && !run->wrong[0]) status = receive(run, next, 300000000);
+    if (status != QN_ERROR_TIMEOUT) note_status(run, status);
 }
 
 static void start(soak_run *run, soaker soakers[SOAKERS], _Atomic bool *stop) {
     for (uint64_t i = 0; i < SOAKERS; i++) {
         soakers[i] = (soaker){.run = run, .number = i, .stop = stop};
         soakers[i].started = pthread_create(&soakers[i].thread, NULL, soak, &soakers[i]) == 0;
-        if (!soakers[i].started) run->wrong = "the system gives no thread";
+        if (!soakers[i].started) note_wrong(run, "the system gives no thread");
+    }
+}
+
+/* Where something is wrong already the ring is stopped, which their calls say then. */
+static void end(soak_run *run, soaker soakers[SOAKERS]) {
+    const bool is_right = !run->wrong[0];
+    if (!is_right) qn_ring_stop(run->ring, QN_RING_DROP, LONG);
+    for (int i = 0; i < SOAKERS; i++) {
+        if (soakers[i].started) pthread_join(soakers[i].thread, NULL);
+        if (is_right && soakers[i].wrong[0]) note_wrong(run, soakers[i].wrong);
+        run->messages += soakers[i].sent;
     }
 }
 
 static void note_growth(soak_run *run, const memory_use *before) {
     const memory_use after = memory_now(run->d, run->ring);
     run->grown = grown_since(before, &after);
-    if (run->grown.resident_kb > SLACK_KB) run->wrong = "memory has grown";
-    if (run->grown.device_kb > 0) run->wrong = "memory of the device has grown";
+    if (run->grown.resident_kb > SLACK_KB) note_wrong(run, "memory has grown");
+    if (run->grown.device_kb > 0) note_wrong(run, "memory of the device has grown");
 }
 
 static void *load_ring(void *argument) {
@@ -268,22 +295,18 @@ static void *load_ring(void *argument) {
     memory_use before = {0};
     bool is_warm = false;
     start(run, soakers, &stop);
-    while (!run->status && !run->wrong && bench_now() - begin < span) {
-        run->status = receive(run, next, LONG);
+    while (!run->wrong[0] && bench_now() - begin < span) {
+        note_status(run, receive(run, next, LONG));
         if (is_warm || bench_now() - begin <= span / 5) continue;
         is_warm = true;
         before = memory_now(run->d, run->ring);
     }
     stop = true;
     receive_rest(run, next); /* so that none waits for room */
-    if (run->status || run->wrong) qn_ring_stop(run->ring, QN_RING_DROP, LONG);
-    for (int i = 0; i < SOAKERS; i++) {
-        if (soakers[i].started) pthread_join(soakers[i].thread, NULL);
-        run->messages += soakers[i].sent;
-    }
+    end(run, soakers);
     receive_rest(run, next);
-    for (int i = 0; i < SOAKERS && !run->status && !run->wrong; i++)
-        if (next[i] != soakers[i].sent) run->wrong = "messages were lost";
+    for (int i = 0; i < SOAKERS; i++)
+        if (next[i] != soakers[i].sent) note_wrong(run, "messages were lost");
     note_growth(run, &before);
     return NULL;
 }
@@ -311,14 +334,14 @@ static void make_ring(soak_run *run) {
     if (!status) status = qn_ring_create(run->d->device, &desc, &run->ring);
     if (!status) status = qn_ring_launch(run->ring, LONG);
     if (!status) status = qn_ring_activate(run->ring, LONG);
-    run->status = status;
+    note_status(run, status);
 }
 
 static int tell_soak(const soak_run *run) {
     const bench_device *d = run->d;
-    if (run->status) return tool_fail_status(d->context, run->status);
-    if (run->wrong)
-        return tool_fail(TOOL_DIFFERENT, "%s: soak%s: %s", d->info.name, run->kind->name, run->wrong);
+    if (run->wrong[0])
+        return tool_fail(run->has_failed ? TOOL_RUN_FAILED : TOOL_DIFFERENT, "%s: soak%s: %s", d->info.name,
+                         run->kind->name, run->wrong);
     printf("  soak%s: %llu messages in %g s, each once and in order; memory %+ld KB, of the device %+ld KB",
            run->kind->name, (unsigned long long)run->messages, d->options->soak, run->grown.resident_kb,
            run->grown.device_kb);
@@ -338,9 +361,9 @@ int bench_rings_soak(bench_device *d) {
         make_ring(&runs[i]);
     }
     for (int i = 0; i < kinds; i++) {
-        if (runs[i].status) continue;
+        if (runs[i].wrong[0]) continue;
         runs[i].started = pthread_create(&runs[i].thread, NULL, load_ring, &runs[i]) == 0;
-        if (!runs[i].started) runs[i].wrong = "the system gives no thread";
+        if (!runs[i].started) note_wrong(&runs[i], "the system gives no thread");
     }
     for (int i = 0; i < kinds; i++)
         if (runs[i].started) pthread_join(runs[i].thread, NULL);
