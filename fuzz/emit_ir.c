@@ -51,6 +51,7 @@ static const qn__trait traits[] = {
     QN__TRAIT(lacks_storage_16),
     QN__TRAIT(lacks_exact_fma),
     QN__TRAIT(lacks_loop_results),
+    QN__TRAIT(lacks_constant_division),
 };
 
 static const qn__emitter *const emitters[] = {&qn__emitter_c, &qn__emitter_ptx, &qn__emitter_spirv,

@@ -46,6 +46,7 @@ static const struct tuning {
     {"swap-shifts", {0}, {QN__TRAIT(lacks_byte_swaps)}},
     {"swap-words", {QN__TRAIT(lacks_byte_swaps)}, {0}},
     {"bare-differences", {0}, {QN__TRAIT(lacks_long_differences)}},
+    {"plain-constants", {0}, {QN__TRAIT(lacks_constant_division)}}, /* integers are divided by them */
     {"bare-division", {0}, {QN__TRAIT(lacks_zero_divisors), QN__TRAIT(lacks_division_overflow)}},
 };
 

@@ -20,7 +20,7 @@ typedef struct pass {
     qn__trait unless;  /* not for targets with this */
 } pass;
 
-enum { MAX_PASSES = 20, SMALL_FUNCTION = 300 };
+enum { MAX_PASSES = 24, SMALL_FUNCTION = 300 };
 
 typedef struct phase {
     const char *name;
@@ -111,6 +111,8 @@ static const phase phases[] = {
       {"lower_dot4", qn__pass_lower_dot4, 0, FUNCTION, ALL},
       {"lower_small_floats", qn__pass_lower_small_floats, 0, FUNCTION, UNLESS(has_small_floats)},
       {"lower_f16", qn__pass_lower_f16, 0, FUNCTION, ONLY(lacks_f16)},
+      {"lower_constant_division", qn__pass_lower_constant_division, 1, FUNCTION,
+       ONLY(lacks_constant_division)},
       {"lower_int_division", qn__pass_lower_int_division, 0, FUNCTION,
        EITHER(lacks_zero_divisors, lacks_division_overflow)},
       {"lower_long_vectors", qn__pass_lower_long_vectors, 0, FUNCTION, EITHER(lacks_long_vectors, lacks_i64)},

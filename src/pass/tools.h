@@ -30,11 +30,12 @@ qn__pass_function qn__pass_inline, qn__pass_mem2reg, qn__pass_sroa, qn__pass_sim
     qn__pass_lower_jumps, qn__pass_lower_collectives, qn__pass_rotate, qn__pass_unroll_counted,
     qn__pass_lower_sub_groups, qn__pass_lower_wide_groups, qn__pass_lower_narrow, qn__pass_lower_denormals,
     qn__pass_lower_division, qn__pass_lower_dot4, qn__pass_lower_int_division, qn__pass_lower_byte_swaps,
-    qn__pass_lower_cut_signs, qn__pass_lower_active, qn__pass_lower_fma, qn__pass_lower_wide,
-    qn__pass_lower_moved_f16, qn__pass_ladders, qn__pass_carry, qn__pass_lower_generic, qn__pass_no_write,
-    qn__pass_reach, qn__pass_lower_small_floats, qn__pass_lower_matrix, qn__pass_lower_long_differences,
-    qn__pass_lower_long_signs, qn__pass_keep_shared, qn__pass_find_unused, qn__pass_keep_private,
-    qn__pass_guard, qn__pass_lower_conversions, qn__pass_narrow_loops, qn__pass_lower_f64;
+    qn__pass_lower_constant_division, qn__pass_lower_cut_signs, qn__pass_lower_active, qn__pass_lower_fma,
+    qn__pass_lower_wide, qn__pass_lower_moved_f16, qn__pass_ladders, qn__pass_carry, qn__pass_lower_generic,
+    qn__pass_no_write, qn__pass_reach, qn__pass_lower_small_floats, qn__pass_lower_matrix,
+    qn__pass_lower_long_differences, qn__pass_lower_long_signs, qn__pass_keep_shared, qn__pass_find_unused,
+    qn__pass_keep_private, qn__pass_guard, qn__pass_lower_conversions, qn__pass_narrow_loops,
+    qn__pass_lower_f64;
 
 /* Sets num_copies of every function: how many copies of it inlining makes. */
 void qn__survey(qn__pass_context *context);

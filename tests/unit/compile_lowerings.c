@@ -504,6 +504,63 @@ static void integers_are_divided_by_zero(void **state) {
         same_at_all_levels((setting){.source = divisions, .lacks = lacks[k], .n = 2});
 }
 
+/* By constants: dividends next to the divisor's multiples, at both ends, and any. In the place of T, U and D the types and the divisor. */
+static const char by_constant[] =
+    "kernel void k(global int *out, int n) { int i = get_global_id(0); T h = 0;\n"
+    "  for (int j = 0; j < 8; j++) {\n"
+    "    U a = (U)(i * 8 + j) * (U)0x9e3779b97f4a7c15ul; if (j & 1) a = (U)(a >> n) * (U)(D) + (U)(i % 3 - "
+    "1);\n"
+    "    if (j == 2) a = (U)(i % 5 - 2); if (j == 4) a = ((U)1 << (sizeof(U) * 8 - 1)) + (U)(i % 5 - 2);\n"
+    "    h = h * 31 + (T)(a / (U)(D)); h = h * 31 + (T)(a % (U)(D));\n"
+    "    h = h * 31 + (T)a / (T)(D); h = h * 31 + (T)a % (T)(D);\n"
+    "    T b = (T)(a >> 1); h = h * 31 + b / (T)(D); h = h * 31 + b % (T)(D); }\n"
+    "  out[i] = (int)h; out[i + 256] = (int)((U)h >> (sizeof(U) * 8 - 32)); }";
+
+static void by(const char *type, const char *divisor) {
+    char source[2048];
+    snprintf(source, sizeof source, "#define T %s\n#define U u%s\n#define D %s\n%s", type, type, divisor,
+             by_constant);
+    for (int level = 1; level <= 2; level++)
+        same(
+            &(setting){.source = source, .lacks = {.lacks_constant_division = true}, .n = 7, .level = level});
+}
+
+static void integers_are_divided_by_constants(void **state) {
+    (void)state;
+    static const char *const words[] = {"1",          "2",          "3",          "5",          "6",
+                                        "7",          "9",          "10",         "11",         "12",
+                                        "14",         "25",         "28",         "64",         "100",
+                                        "125",        "641",        "1000",       "65535",      "65537",
+                                        "6700417",    "0x7fffffff", "0x80000000", "0x80000001", "0xaaaaaaab",
+                                        "0xfffffffe", "0xffffffff", "-3",         "-7",         "-1000"};
+    static const char *const longs[] = {"3ul",
+                                        "7ul",
+                                        "10ul",
+                                        "12ul",
+                                        "28ul",
+                                        "1000000007ul",
+                                        "274177ul",
+                                        "0xfffffffful",
+                                        "0x100000001ul",
+                                        "0x7ffffffffffffffful",
+                                        "0x8000000000000000ul",
+                                        "0x8000000000000001ul",
+                                        "0xcccccccccccccccdul",
+                                        "0xfffffffffffffffeul",
+                                        "0xfffffffffffffffful",
+                                        "-3l",
+                                        "-10l"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) by("int", words[i]);
+    for (size_t i = 0; i < sizeof longs / sizeof *longs; i++) by("long", longs[i]);
+    uint32_t random = 12345;
+    for (int i = 0; i < 40; i++) {
+        char divisor[24];
+        random = random * 1664525 + 1013904223;
+        snprintf(divisor, sizeof divisor, "%uu", (unsigned)(random >> random % 31));
+        by("int", divisor);
+    }
+}
+
 /* Byte swaps as people write them, and what looks like one. */
 static const char swaps[] =
     "kernel void k(global int *out, int n) { int i = get_global_id(0); ushort v = i * 40503, w = v ^ n; "
@@ -656,6 +713,7 @@ int main(void) {
         cmocka_unit_test(wide_integers_are_words),
         cmocka_unit_test(narrow_integers_are_words),
         cmocka_unit_test(integers_are_divided_by_zero),
+        cmocka_unit_test(integers_are_divided_by_constants),
         cmocka_unit_test(bytes_are_swapped),
         cmocka_unit_test(differences_stop_at_0),
         cmocka_unit_test(sums_in_memory_go_around),

@@ -29,6 +29,7 @@ static const char fused[] = K "global float *o, float a, float b) { o[0] = fma(a
 static const char quotient[] = K "global float *o) { o[0] = o[1] / o[2]; }";
 static const char rounded[] = K "global float *o) { o[0] = (o[1] + 0x1.8p23f) - 0x1.8p23f; }";
 static const char whole_quotient[] = K "global int *o) { o[0] = o[1] / o[2]; }";
+static const char whole_part[] = K "global int *o) { o[0] = o[1] / 12; }";
 static const char long_difference[] = K "global ulong *o) { o[0] = max(o[0], 3ul) - 3; }";
 static const char byte_swap[] = K "global ushort *o) { o[0] = (ushort)(o[0] << 8 | o[0] >> 8); }";
 static const char neighbours[] = "typedef struct { float x, y; } __attribute__((aligned(8))) pair;\n" K
@@ -66,6 +67,7 @@ static const struct tuned {
     {"bare-differences", {.kind = QN__TARGET_SPIRV, .lacks_long_differences = true}, long_difference},
     {"bare-division", {.kind = QN__TARGET_PTX, .arch = 90}, whole_quotient},
     {"bare-division", {.kind = QN__TARGET_SPIRV}, whole_quotient},
+    {"plain-constants", {.kind = QN__TARGET_PTX, .arch = 90}, whole_part},
     {"hidden-sums", {.kind = QN__TARGET_WGSL}, rounded},
     {"bare-sums", {.kind = QN__TARGET_WGSL, .lacks_exact_sums = true}, rounded},
     {"plain-copies", {.kind = QN__TARGET_PTX, .arch = 90}, fetch},

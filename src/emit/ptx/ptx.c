@@ -146,6 +146,7 @@ const qn__emitter qn__emitter_ptx = {
             .lacks_collectives = true,
             .lacks_printf = true,
             .lacks_zero_divisors = true,
+            .lacks_constant_division = true,
             .lacks_active = true,
             .wants_narrow = true,
             .wants_quiet_loops = true,
