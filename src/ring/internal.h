@@ -369,6 +369,10 @@ void qn__ring_service_end(qn_ring *ring);
 /* The queues are about to be emptied: calls with a callback get the replies that are there, and the others end. Under the receive lock. */
 void qn__ring_service_forget(qn_ring *ring);
 bool qn__ring_service_is_here(const qn_ring *ring);
+/* Where messages of a priority wait. */
+static inline uint32_t qn__ring_band(const qn_ring *ring, uint32_t priority) {
+    return priority * ring->desc.bands / 256;
+}
 /* Messages of the host that wait in a band. */
 uint32_t qn__ring_depth(const qn_ring *ring, uint32_t band);
 

@@ -118,7 +118,7 @@ bool qn__ring_route(qn_ring *ring, const qn__ring_slot *slot) {
     const int state = to ? atomic_load(&to->state) : QN_RING_STOPPED;
     bool done = state >= QN_RING_LAUNCHED && state <= QN_RING_PAUSED;
     if (done) {
-        const uint32_t band = message.priority * to->desc.bands / 256;
+        const uint32_t band = qn__ring_band(to, message.priority);
         done = qn__ring_queue_put(&to->in, band, &message, slot + 1);
         if (done) atomic_fetch_add_explicit(&to->sent[band], 1, memory_order_relaxed);
     }

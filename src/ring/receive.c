@@ -230,7 +230,7 @@ qn_status qn_ring_call(qn_ring *ring, const void *payload, size_t size, void *re
         return status;
     }
     wait.rounds = 0;
-    qn__ring_queue_warm(&ring->in, full.priority * ring->desc.bands / 256, (uint32_t)size);
+    qn__ring_queue_warm(&ring->in, qn__ring_band(ring, full.priority), (uint32_t)size);
     return await_reply(ring, &call, &wait);
 }
 

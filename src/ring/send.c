@@ -132,7 +132,7 @@ static qn_status make_room(qn_ring *ring, const char *function, uint32_t band, b
 
 qn_status qn__ring_put(qn_ring *ring, const char *function, const qn_ring_message *full, const void *payload,
                        qn__ring_wait *wait) {
-    const uint32_t band = full->priority * ring->desc.bands / 256;
+    const uint32_t band = qn__ring_band(ring, full->priority);
     for (bool put = false, put_again = true; !put;) {
         qn_status status = put_one(ring, function, band, full, payload, wait, &put);
         if (!status && !put)
@@ -197,7 +197,7 @@ qn_status qn_ring_send_batch(qn_ring *ring, const qn_ring_batch *batch, uint32_t
     qn_status status = check_batch(ring, batch);
     if (status || batch->count == 0) return status;
     const qn_ring_message form = {.priority = batch->priority, .type = batch->type};
-    const uint32_t band = form.priority * ring->desc.bands / 256;
+    const uint32_t band = qn__ring_band(ring, form.priority);
     qn_ring_message full = qn__ring_address(ring, &form, batch->size, 0, batch->count);
     qn__ring_wait wait = qn__ring_wait_since(full.time_ns, timeout_ns);
     for (uint32_t i = 0; i < batch->count;) {

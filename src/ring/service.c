@@ -425,6 +425,6 @@ qn_status qn_ring_get_credits(qn_ring *ring, uint32_t priority, uint32_t *credit
     if (status) return status;
     if (!credits) return qn__ring_fail(ring, QN_ERROR_NULL, "%s: credits is NULL", function);
     qn__ring_mirror_look(ring);
-    *credits = qn__ring_queue_credits(&ring->in, priority * ring->desc.bands / 256);
+    *credits = qn__ring_queue_credits(&ring->in, qn__ring_band(ring, priority));
     return QN_OK;
 }
