@@ -36,12 +36,6 @@ static reciprocal reciprocal_of(uint64_t divisor, unsigned width, unsigned bits)
     }
 }
 
-static unsigned trailing_zeros(uint64_t bits) {
-    unsigned count = 0;
-    while (!(bits >> count & 1)) count++;
-    return count;
-}
-
 /* ---- quotients ---- */
 
 static ir_value *shift_right(qn__lowering *l, ir_op op, ir_value *a, unsigned by) {
@@ -52,7 +46,7 @@ static ir_value *shift_right(qn__lowering *l, ir_op op, ir_value *a, unsigned by
 static ir_value *divide_unsigned(qn__lowering *l, ir_value *a, uint64_t divisor, unsigned bits) {
     const unsigned width = qn__ir_bits(a->type);
     reciprocal r = reciprocal_of(divisor, width, bits);
-    const unsigned zeros = trailing_zeros(divisor);
+    const unsigned zeros = qn__trailing_zeros(divisor);
     if (r.is_longer && zeros) { /* a dividend of fewer bits needs no more */
         a = shift_right(l, IR_LSHR, a, zeros);
         r = reciprocal_of(divisor >> zeros, width, bits - zeros);
@@ -66,8 +60,8 @@ static ir_value *divide_unsigned(qn__lowering *l, ir_value *a, uint64_t divisor,
 
 static ir_value *divide_signed(qn__lowering *l, ir_value *a, int64_t divisor) {
     const unsigned width = qn__ir_bits(a->type);
-    const uint64_t size = divisor < 0 ? 0 - (uint64_t)divisor : (uint64_t)divisor, sign = UINT64_C(1)
-                                                                                          << (width - 1);
+    const uint64_t size = divisor < 0 ? 0 - (uint64_t)divisor : (uint64_t)divisor;
+    const uint64_t sign = UINT64_C(1) << (width - 1);
     const reciprocal r = reciprocal_of(size, width, width - 1);
     ir_value *high = qn__make2(l, IR_SMULHI, a, qn__make_int(l, a->type, r.factor));
     if (r.factor & sign) high = qn__make2(l, IR_ADD, high, a); /* as a factor it is 2^width less */
@@ -89,7 +83,7 @@ static bool is_power(uint64_t bits) { return (bits & (bits - 1)) == 0; }
 static ir_value *divide(qn__lowering *l, ir_value *a, uint64_t bits, bool is_signed) {
     const unsigned width = qn__ir_bits(a->type);
     const int64_t number = (int64_t)(bits << (64 - width)) >> (64 - width);
-    if (is_signed && is_power(bits) && number > 1) return divide_by_power(l, a, trailing_zeros(bits));
+    if (is_signed && is_power(bits) && number > 1) return divide_by_power(l, a, qn__trailing_zeros(bits));
     const uint64_t size = is_signed && number < 0 ? 0 - (uint64_t)number : bits;
     if (is_power(size)) return NULL; /* 0, 1, what others make shifts of, and the least of all numbers */
     if (!is_signed) return divide_unsigned(l, a, bits, width);

@@ -16,15 +16,9 @@ ir_value *qn__matrix_add(qn__matrix_lowering *l, ir_value *a, ir_value *b) {
     return qn__ir_op2(&l->b, IR_ADD, a, b);
 }
 
-static unsigned log2_of(uint32_t power) {
-    unsigned n = 0;
-    while (power >> n > 1) n++;
-    return n;
-}
-
 static ir_value *shifted(qn__matrix_lowering *l, ir_op op, ir_value *a, uint32_t power) {
     if (power == 1) return a;
-    return qn__ir_op2(&l->b, op, a, qn__ir_const_splat(l->b.function, a->type, log2_of(power)));
+    return qn__ir_op2(&l->b, op, a, qn__ir_const_splat(l->b.function, a->type, qn__trailing_zeros(power)));
 }
 
 ir_value *qn__matrix_times(qn__matrix_lowering *l, ir_value *a, uint32_t factor) {

@@ -157,12 +157,6 @@ static bool matches(unsigned pattern, const ir_value *value, const ir_value *fir
     }
 }
 
-static unsigned log2_of(uint64_t bits) {
-    unsigned log = 0;
-    while (bits >>= 1) log++;
-    return log;
-}
-
 /* Result of a rule; the shift of `x * 2^k` keeps the no-overflow flags (k < width - 1 for the signed one). */
 static ir_value *build(qn__peephole *p, const ir_instr *instr, unsigned result) {
     ir_builder *b = &p->builder;
@@ -179,12 +173,13 @@ static ir_value *build(qn__peephole *p, const ir_instr *instr, unsigned result) 
     case R_NOT_A: return qn__ir_op1(b, IR_NOT, v[0]);
     case R_FNEG_A: return qn__ir_op1(b, IR_FNEG, v[0]);
     case R_SHL: {
-        const unsigned log = log2_of(bits);
+        const unsigned log = qn__trailing_zeros(bits);
         ir_value *shift = qn__ir_op2(b, IR_SHL, v[0], qn__ir_const_splat(p->function, type, log));
         shift->def->flags = instr->flags & (log == qn__ir_bits(type) - 1 ? IR_NUW : IR_NUW | IR_NSW);
         return shift;
     }
-    case R_LSHR: return qn__ir_op2(b, IR_LSHR, v[0], qn__ir_const_splat(p->function, type, log2_of(bits)));
+    case R_LSHR:
+        return qn__ir_op2(b, IR_LSHR, v[0], qn__ir_const_splat(p->function, type, qn__trailing_zeros(bits)));
     case R_MASK: return qn__ir_op2(b, IR_AND, v[0], qn__ir_const_splat(p->function, type, bits - 1));
     case R_RECIP:
         return qn__ir_op2(b, IR_FMUL, v[0], qn__ir_const_splat(p->function, type, exact_inverse(type, bits)));

@@ -42,6 +42,12 @@ void qn__survey(qn__pass_context *context);
 typedef QN__VEC(ir_instr *) qn__calls;
 /* The same, where the calls in each function are known, by its place in the module. */
 void qn__count_copies(qn__pass_context *context, const qn__calls *calls);
+/* Of a number that is not 0; of a power of two its logarithm. */
+static inline unsigned qn__trailing_zeros(uint64_t bits) {
+    unsigned count = 0;
+    while (!(bits >> count & 1)) count++;
+    return count;
+}
 /* Whether the function may have one of the ops first..last. */
 static inline bool qn__has_op(const ir_function *function, ir_op first, ir_op last) {
     for (unsigned op = first; op <= (unsigned)last; op++)
