@@ -2,10 +2,13 @@
 
    It parks between two messages as one does that is idle, though it may never do so by itself: what it is told has a bit for that beside
    the command. Who launches it next takes the bit away, and waits until it may. So a launch that was under way as the bit was set
-   leaves, too, with all of its work-groups, though it may come back by then. `leave` takes none of the ring's locks, since whoever holds them may be at a launch that waits for the driver. */
+   leaves, too, with all of its work-groups, though it may come back by then. `leave` takes none of the ring's locks, since whoever holds
+   them may be at a launch that waits for the driver. */
 #include <time.h>
 
 #include "ring/internal.h"
+
+static void pause_a_little(void) { nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL); }
 
 /* What DROP ends needs not leave. */
 static void tell(qn_ring *ring, uint32_t command, bool leaves) {
@@ -48,11 +51,11 @@ void qn__ring_come_back(void *user) {
     enum { TIMES = 3, LOOKS = 400 };
     qn_ring *ring = user;
     atomic_fetch_sub(&ring->aside, 1);
-    for (int i = 0; i < TIMES && (i == 0 || is_told_to_leave(ring)); i++) {
-        for (int looks = 0; looks < LOOKS && is_leaving(ring); looks++)
-            nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+    int times = 0;
+    do {
+        for (int looks = 0; looks < LOOKS && is_leaving(ring); looks++) pause_a_little();
         qn__ring_kick(ring); /* whoever waits tries again, and is told */
-    }
+    } while (++times < TIMES && is_told_to_leave(ring));
 }
 
 void qn__ring_stay(qn_ring *ring) {
@@ -66,8 +69,7 @@ void qn__ring_stay(qn_ring *ring) {
 
 /* A ring that closes does not wait: whoever called `back` waits for the ring's lock then, and the end of the ring for that. */
 void qn__ring_await_turn(const qn_ring *ring) {
-    while (atomic_load(&ring->aside) && !atomic_load(&ring->is_closing))
-        nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+    while (atomic_load(&ring->aside) && !atomic_load(&ring->is_closing)) pause_a_little();
 }
 
 /* A loop by hand that never parks may count on that. */

@@ -112,9 +112,9 @@ static local uint4 *qn__ring_stage(qn_ring *ring, uint size, uint flags) {
 /* ---- the answers ---- */
 
 #if QN__RING_IS_FAR
-#define QN__FIRST_PIECE(to, at) *(to) = QN__FOUR(at, 0, (at) + 1, 0)
+#define QN__FIRST_LINE(to, at) *(to) = QN__FOUR(at, 0, (at) + 1, 0)
 #else /* others load the number beside it */
-#define QN__FIRST_PIECE(to, at) ((global qn__ring_slot *)(to))->message.id = (at) + 1
+#define QN__FIRST_LINE(to, at) ((global qn__ring_slot *)(to))->message.id = (at) + 1
 #endif
 
 /* Positions of the output for all answers. */
@@ -175,16 +175,16 @@ static void qn__ring_put_in_order(qn_ring *ring) {
    change with the first of them. */
 static void qn__ring_copy_out(const qn_ring *ring, uint tail, uint count, ulong clock) {
     for (uint i = QN__ITEM; i < count * QN__RING_OUT_LINES; i += QN__RING_ITEMS) {
-        const uint number = i / QN__RING_OUT_LINES, piece = i % QN__RING_OUT_LINES, at = tail + number;
+        const uint number = i / QN__RING_OUT_LINES, line = i % QN__RING_OUT_LINES, at = tail + number;
         local const uint4 *from = ring->staged + ring->batch->order[number] * QN__RING_OUT_LINES;
         local const qn_ring_message *message = &((local const qn__ring_slot *)from)->message;
-        global uint4 *to = (global uint4 *)qn__ring_out_slot(ring, at) + piece;
-        if (piece == 0)
-            QN__FIRST_PIECE(to, at);
-        else if (piece == 2)
+        global uint4 *to = (global uint4 *)qn__ring_out_slot(ring, at) + line;
+        if (line == 0)
+            QN__FIRST_LINE(to, at);
+        else if (line == 2)
             *to = QN__FOUR(QN__HALVES(message->deadline_ns), QN__HALVES(clock + number));
-        else if (piece * 16 < QN__RING_SLOT_HEAD + message->size)
-            *to = from[piece];
+        else if (line * 16 < QN__RING_SLOT_HEAD + message->size)
+            *to = from[line];
     }
 }
 
